@@ -1,0 +1,2 @@
+//! The `hayase` command.
+fn main() {}

@@ -1,0 +1,2 @@
+//! Chores of the tree.
+fn main() {}
