@@ -1,1 +1,20 @@
-//! Placeholder.
+//! What a file system offers to the NFS procedures: the [`Vfs`] trait, and the
+//! types it speaks in. No wire types, no sockets.
+#![forbid(unsafe_code)]
+
+mod attr;
+mod cx;
+mod error;
+mod fs;
+mod handle;
+mod name;
+
+pub use attr::{Attr, FileType, SetAttr, SetTime, Time};
+pub use cx::{Cred, Cx, Durability, Wait};
+pub use error::{Error, Result};
+pub use fs::{
+    Access, DirEntry, DirRead, EntrySink, FsInfo, FsStat, NewNode, Node, Open, PathConf, Read,
+    ReadData, Stability, Vfs, Wcc, Written,
+};
+pub use handle::Handle;
+pub use name::Name;
