@@ -1,1 +1,15 @@
-//! Placeholder.
+//! The wire types of NFSv3 (RFC 1813), MOUNT (RFC 1813 appendix I, RFC 1094
+//! appendix A) and portmap/rpcbind (RFC 1833).
+//!
+//! Pure data: every type knows its own bytes and nothing of what they mean.
+//! Arguments borrow names, handles and data from where they were received;
+//! results are encoded into one buffer. [`check::TYPES`] lists every type, for
+//! tests and fuzzing.
+#![forbid(unsafe_code)]
+
+mod numbered;
+
+pub mod check;
+pub mod mount;
+pub mod nfs3;
+pub mod portmap;

@@ -1,0 +1,92 @@
+//! What must hold for the bytes of every wire type: one check, used by tests and by fuzzing.
+
+use hayase_xdr::{Decode, Encode, Error, Result, from_bytes, to_vec};
+
+use crate::portmap::{pmap, rpcb};
+use crate::{mount, nfs3};
+
+/// A type, as far as a check needs it.
+#[derive(Clone, Copy, Debug)]
+pub struct WireType {
+    /// Its name, with its module.
+    pub name: &'static str,
+    recode: fn(&[u8]) -> Result<Vec<u8>>,
+}
+
+impl WireType {
+    /// Decodes bytes as this type and encodes what was read.
+    pub fn recode(&self, bytes: &[u8]) -> Result<Vec<u8>> {
+        (self.recode)(bytes)
+    }
+
+    /// Feeds the type any bytes. If it takes them: encoding gives as many bytes
+    /// again, those decode to the same, and no shorter piece of them decodes.
+    ///
+    /// Panics where that does not hold.
+    pub fn check(&self, bytes: &[u8]) {
+        let Ok(wire) = self.recode(bytes) else { return };
+        // Only padding may differ: it is ignored when read and zero when written.
+        assert_eq!(wire.len(), bytes.len(), "{}: another length", self.name);
+        self.check_valid(&wire);
+    }
+
+    /// Checks bytes that this type's encoder wrote.
+    ///
+    /// Panics where they do not hold.
+    pub fn check_valid(&self, wire: &[u8]) {
+        assert_eq!(self.recode(wire).as_deref(), Ok(wire), "{}: another value", self.name);
+        for len in 0..wire.len() {
+            let cut = self.recode(&wire[..len]);
+            assert_eq!(cut, Err(Error::Truncated), "{}: cut at {len}", self.name);
+        }
+        let longer = [wire, &[0]].concat();
+        assert_eq!(self.recode(&longer), Err(Error::Trailing(1)), "{}: trailing", self.name);
+    }
+}
+
+fn recode<'a, T: Decode<'a> + Encode>(bytes: &'a [u8]) -> Result<Vec<u8>> {
+    from_bytes::<T>(bytes).map(|value| to_vec(&value))
+}
+
+macro_rules! wire_types {
+    ($($module:ident { $($name:ident $(<$lifetime:lifetime>)?,)* })*) => {
+        /// Every type of this crate that travels.
+        pub const TYPES: &[WireType] = &[$($(
+            WireType {
+                name: concat!(stringify!($module), "::", stringify!($name)),
+                recode: |bytes| recode::<$module::$name$(<$lifetime>)?>(bytes),
+            },
+        )*)*];
+    };
+}
+
+wire_types! {
+    nfs3 {
+        Proc, Status, FType3, SpecData3, NfsTime3, Fattr3, PostOpAttr, PreOpAttr, WccAttr, WccData,
+        SetTime, Sattr3, FileHandle<'_>, PostOpFh<'_>, FileName<'_>, Path<'_>, DirOpArgs3<'_>,
+        GetAttrArgs<'_>, GetAttrRes, SetAttrArgs<'_>, SetAttrRes, LookupArgs<'_>, LookupResOk<'_>,
+        LookupRes<'_>, AccessArgs<'_>, AccessResOk, AccessRes, ReadlinkArgs<'_>,
+        ReadlinkResOk<'_>, ReadlinkRes<'_>, ReadArgs<'_>, ReadResOk<'_>, ReadRes<'_>, ReadResHead,
+        ReadHeadRes, StableHow, WriteArgs<'_>, WriteArgsHead<'_>, WriteResOk, WriteRes,
+        CreateHow3, CreateArgs<'_>, CreateResOk<'_>, CreateRes<'_>, MkdirArgs<'_>, MkdirRes<'_>,
+        SymlinkData3<'_>, SymlinkArgs<'_>, SymlinkRes<'_>, DeviceData3, MknodData3, MknodArgs<'_>,
+        MknodRes<'_>, RemoveArgs<'_>, RemoveRes, RmdirArgs<'_>, RmdirRes, RenameArgs<'_>,
+        RenameResBody, RenameRes, LinkArgs<'_>, LinkResBody, LinkRes, ReaddirArgs<'_>, Entry3<'_>,
+        DirHead, ReaddirResOk<'_>, ReaddirRes<'_>, ReaddirplusArgs<'_>, EntryPlus3<'_>,
+        ReaddirplusResOk<'_>, ReaddirplusRes<'_>, FsStatArgs<'_>, FsStatResOk, FsStatRes,
+        FsInfoArgs<'_>, FsInfoResOk, FsInfoRes, PathConfArgs<'_>, PathConfResOk, PathConfRes,
+        CommitArgs<'_>, CommitResOk, CommitRes,
+    }
+    mount {
+        Proc, Status, DirPath<'_>, Name<'_>, MntArgs<'_>, MntResOk<'_>, MntRes<'_>, MntRes1,
+        MountBody<'_>, DumpRes<'_>, ExportNode<'_>, ExportRes<'_>,
+    }
+    pmap {
+        Proc, Mapping, DumpRes, CallArgs<'_>, CallResult<'_>,
+    }
+    rpcb {
+        Proc, Text<'_>, Rpcb<'_>, DumpRes<'_>, RmtCallArgs<'_>, RmtCallRes<'_>, Entry<'_>,
+        GetAddrListRes<'_>, Netbuf<'_>, ProcCounts, AddrCount<'_>, RmtCallCount<'_>, Stat<'_>,
+        StatByVers<'_>,
+    }
+}
