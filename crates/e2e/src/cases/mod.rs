@@ -1,0 +1,80 @@
+//! The tests, by theme.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use crate::scene::Scene;
+
+/// The longest a test may take when it does not ask for more.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// A test.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// Theme and name, `mount.negotiate`.
+    pub name: &'static str,
+    /// One line.
+    pub about: &'static str,
+    /// Programs that it runs in the guest beyond what every system has.
+    pub needs: &'static [&'static str],
+    /// The longest it may take.
+    pub limit: Duration,
+    /// The test itself.
+    pub run: fn(&mut Scene) -> Result<()>,
+}
+
+impl Case {
+    /// A test that needs nothing special.
+    const fn new(
+        name: &'static str,
+        about: &'static str,
+        run: fn(&mut Scene) -> Result<()>,
+    ) -> Self {
+        Self { name, about, needs: &[], limit: LIMIT, run }
+    }
+
+    const fn needs(mut self, programs: &'static [&'static str]) -> Self {
+        self.needs = programs;
+        self
+    }
+
+    const fn limit_secs(mut self, secs: u64) -> Self {
+        self.limit = Duration::from_secs(secs);
+        self
+    }
+}
+
+/// Fails the test, naming what is compared, when two values differ.
+macro_rules! same {
+    ($got:expr, $wanted:expr, $($what:tt)+) => {
+        match (&$got, &$wanted) {
+            (got, wanted) => {
+                anyhow::ensure!(got == wanted, "{}: {got:?}, {wanted:?} was expected", format!($($what)+));
+            }
+        }
+    };
+}
+
+mod tree;
+
+/// All tests, quick ones first within a theme.
+pub fn all() -> Vec<Case> {
+    [tree::CASES].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_have_a_theme() {
+        let mut seen = HashSet::new();
+        for case in all() {
+            assert!(seen.insert(case.name), "{} twice", case.name);
+            assert!(case.name.split_once('.').is_some(), "{}", case.name);
+        }
+    }
+}

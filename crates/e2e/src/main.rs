@@ -1,0 +1,146 @@
+//! `hayase-e2e`: runs the end-to-end tests, and is the first process of the systems they make.
+
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::{Args, Parser, Subcommand};
+use hayase_e2e::server::Program;
+use hayase_e2e::{guest, inside, run, shell, work};
+
+/// End-to-end tests with the real Linux NFS client, in User Mode Linux.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the tests one after another.
+    Run {
+        #[command(flatten)]
+        server: ServerChoice,
+        /// Only tests whose name contains this.
+        #[arg(long)]
+        filter: Option<String>,
+        /// Print the tests' names and do nothing.
+        #[arg(long)]
+        list: bool,
+        /// Small sizes, for every commit.
+        #[arg(long)]
+        quick: bool,
+        /// Leave the scratch directories of the tests, with all logs.
+        #[arg(long)]
+        keep: bool,
+        /// Show what the tests say while they run.
+        #[arg(long, short)]
+        verbose: bool,
+        /// The longest a test may take; without it, what each asks for (300 mostly).
+        #[arg(long, value_name = "SECS")]
+        limit: Option<u64>,
+    },
+    /// Run one command on a client, for quick tries: a server on an empty directory in memory,
+    /// mounted, the command runs in the mount as root.
+    Shell {
+        #[command(flatten)]
+        server: ServerChoice,
+        /// Mount with these options; EXPORT is the whole directory and DIR is /mnt/nfs, /mnt/nfs2
+        /// and so on, unless given. May be repeated.
+        #[arg(long = "mount", value_name = "OPTS [EXPORT [DIR]]", default_value = "vers=3,nolock")]
+        mounts: Vec<String>,
+        /// Give up after this long.
+        #[arg(long, value_name = "SECS", default_value_t = 600)]
+        limit: u64,
+        /// For the guest's shell.
+        #[arg(last = true, required = true)]
+        command: Vec<String>,
+    },
+    /// Process 1 of a test's namespaces.
+    #[command(hide = true)]
+    Inside { spec: PathBuf },
+    /// Process 1 of a guest.
+    #[command(hide = true)]
+    Guest {
+        setup: PathBuf,
+        /// The kernel adds words of its own at the end of its command line.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        kernel_words: Vec<String>,
+    },
+    /// Makes system calls in a guest.
+    #[command(hide = true)]
+    Session,
+    /// Does bulk work, in a guest or here.
+    #[command(hide = true)]
+    Work {
+        #[command(subcommand)]
+        work: work::Work,
+    },
+}
+
+#[derive(Args, Debug)]
+#[group(multiple = false)]
+struct ServerChoice {
+    /// The hayase binary to test; without it, the one beside this program.
+    #[arg(long, value_name = "PATH", env = "HAYASE_E2E_SERVER")]
+    server: Option<PathBuf>,
+    /// Test another server: a shell command that execs it in the foreground, serving $E2E_DIR as
+    /// the exports(5) file $E2E_EXPORTS says on port $E2E_PORT, with its state in $E2E_STATE.
+    #[arg(long, visible_alias = "serve", value_name = "CMD", env = "HAYASE_E2E_SERVE_COMMAND")]
+    serve_command: Option<String>,
+}
+
+impl ServerChoice {
+    fn program(self) -> Result<Program> {
+        if let Some(command) = self.serve_command {
+            return Ok(Program::Shell(command));
+        }
+        let path = match self.server {
+            Some(path) => path,
+            None => std::env::current_exe()?.with_file_name("hayase"),
+        };
+        let path = path.canonicalize().with_context(|| {
+            format!("no server {}; build it, or name one with --server", path.display())
+        })?;
+        Ok(Program::Hayase(path))
+    }
+}
+
+fn main() -> ExitCode {
+    command(Cli::parse().command).unwrap_or_else(|error| {
+        eprintln!("hayase-e2e: {error:#}");
+        // Not what a command in a guest or a failed test would give.
+        ExitCode::from(125)
+    })
+}
+
+fn command(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Run { filter, list: true, .. } => {
+            run::list(filter.as_deref());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Run { server, filter, list: false, quick, keep, verbose, limit } => {
+            run::run(&run::Options {
+                filter,
+                server: server.program()?,
+                quick,
+                keep,
+                verbose,
+                limit: limit.map(Duration::from_secs),
+            })
+        }
+        Command::Shell { server, mounts, limit, command } => {
+            let command = command.join(" ");
+            shell::run(&server.program()?, mounts, command, Duration::from_secs(limit))
+        }
+        Command::Inside { spec } => inside::run(&spec),
+        Command::Guest { setup, kernel_words: _ } => guest::init(&setup).map(|()| ExitCode::FAILURE),
+        Command::Session => guest::session::serve().map(|()| ExitCode::SUCCESS),
+        Command::Work { work } => work.run().map(|()| ExitCode::SUCCESS),
+    }
+}

@@ -1,0 +1,172 @@
+//! Runs the tests one after another and tells how they went.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::cases::{self, Case};
+use crate::inside::{SKIPPED, VERDICT};
+use crate::prerequisites;
+use crate::server::Program;
+use crate::stage::{self, End, Scratch, Spec, Task};
+
+/// How many lines of each log a failure shows.
+const TAIL_LINES: usize = 25;
+
+/// What to run and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Only tests whose name contains this.
+    pub filter: Option<String>,
+    /// Which server.
+    pub server: Program,
+    /// Small sizes.
+    pub quick: bool,
+    /// Leave scratch directories.
+    pub keep: bool,
+    /// Pass on what tests say while they run.
+    pub verbose: bool,
+    /// The longest a test may take; none: 300 s, or what the test asks for.
+    pub limit: Option<Duration>,
+}
+
+enum Verdict {
+    Passed,
+    Failed(String),
+    Skipped(String),
+}
+
+/// Prints the names of the tests and what they are about.
+pub fn list(filter: Option<&str>) {
+    for case in chosen(filter) {
+        println!("{:<32} {}", case.name, case.about);
+    }
+}
+
+fn chosen(filter: Option<&str>) -> Vec<Case> {
+    let filter = filter.unwrap_or("");
+    cases::all().into_iter().filter(|case| case.name.contains(filter)).collect()
+}
+
+/// Runs the tests; success when none failed.
+pub fn run(options: &Options) -> Result<ExitCode> {
+    let cases = chosen(options.filter.as_deref());
+    if cases.is_empty() {
+        bail!("no test's name contains {:?}; see --list", options.filter);
+    }
+    let missing = prerequisites::missing();
+    if !missing.is_empty() {
+        eprintln!("NO END-TO-END TEST RUNS HERE:");
+        missing.iter().for_each(|line| eprintln!("  {line}"));
+        eprintln!("All that is needed: {}", prerequisites::install_line());
+        cases.iter().for_each(|case| println!("skipped {}: see above", case.name));
+        println!("0 passed, 0 failed, {} skipped", cases.len());
+        return Ok(ExitCode::SUCCESS);
+    }
+    stage::sweep()?;
+    let common = Scratch::new(false)?;
+    let (program, server) = frozen(&options.server, common.path())?;
+    let [mut passed, mut failed, mut skipped] = [0; 3];
+    for case in &cases {
+        let begun = Instant::now();
+        let verdict = one(case, options, &program, &server)?;
+        let secs = begun.elapsed().as_secs_f64();
+        match verdict {
+            Verdict::Passed => {
+                passed += 1;
+                println!("ok {} {secs:.1}s", case.name);
+            }
+            Verdict::Skipped(reason) => {
+                skipped += 1;
+                println!("skipped {}: {reason}", case.name);
+            }
+            Verdict::Failed(why) => {
+                failed += 1;
+                println!("FAILED {} {secs:.1}s\n{why}", case.name);
+            }
+        }
+    }
+    println!("{passed} passed, {failed} failed, {skipped} skipped");
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Copies of both programs, so that a build in the meantime does not change what is tested.
+pub fn frozen(server: &Program, directory: &Path) -> Result<(PathBuf, Program)> {
+    let copy = |from: &Path, name: &str| {
+        let to = directory.join(name);
+        fs::copy(from, &to).with_context(|| format!("copy {}", from.display()))?;
+        anyhow::Ok(to)
+    };
+    let program = copy(&std::env::current_exe()?, "hayase-e2e")?;
+    let server = match server {
+        Program::Hayase(path) => Program::Hayase(copy(path, "hayase")?),
+        shell @ Program::Shell(_) => shell.clone(),
+    };
+    Ok((program, server))
+}
+
+fn one(case: &Case, options: &Options, program: &Path, server: &Program) -> Result<Verdict> {
+    let missing = prerequisites::missing_workloads(case.needs);
+    if !missing.is_empty() {
+        return Ok(Verdict::Skipped(missing.join(", ")));
+    }
+    let mut scratch = Scratch::new(options.keep)?;
+    let spec = Spec {
+        task: Task::Case(case.name.to_owned()),
+        quick: options.quick,
+        server: server.clone(),
+        program: program.to_owned(),
+        scratch: scratch.path().to_owned(),
+    };
+    let log = scratch.path().join("test.log");
+    let output = if options.verbose { None } else { Some(File::create(&log)?) };
+    let limit = options.limit.unwrap_or(case.limit);
+    let end = stage::play(&spec, limit, output)?;
+    let word = || fs::read_to_string(scratch.path().join(VERDICT)).unwrap_or_default();
+    let why = match end {
+        End::Status(status) if status.success() => return Ok(Verdict::Passed),
+        End::Status(status) if status.code() == Some(i32::from(SKIPPED)) => {
+            return Ok(Verdict::Skipped(word()));
+        }
+        End::Status(status) if word().is_empty() => format!("the test itself broke: {status}"),
+        End::Status(_) => word(),
+        End::TimedOut => format!("no end after {limit:?}"),
+    };
+    let mut text = indented(&why);
+    for tail in logs(scratch.path())? {
+        text.push_str(&tail);
+    }
+    if options.keep {
+        scratch.keep();
+        text.push_str(&format!("  kept: {}\n", scratch.path().display()));
+    }
+    Ok(Verdict::Failed(text))
+}
+
+/// The ends of all logs in the scratch directory.
+fn logs(scratch: &Path) -> Result<Vec<String>> {
+    let mut names: Vec<PathBuf> =
+        fs::read_dir(scratch)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    names.retain(|name| name.extension().is_some_and(|extension| extension == "log"));
+    names.sort();
+    let mut tails = Vec::new();
+    for name in names {
+        let text = String::from_utf8_lossy(&fs::read(&name)?).into_owned();
+        // Addresses of a guest kernel's call trace say nothing without its symbols.
+        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with(" [<")).collect();
+        if lines.is_empty() {
+            continue;
+        }
+        let title = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let end = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n");
+        tails.push(format!("  -- end of {title}\n{}", indented(&end)));
+    }
+    Ok(tails)
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}\n")).collect()
+}

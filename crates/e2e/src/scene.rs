@@ -1,0 +1,267 @@
+//! What a test works with: one namespace with an exported directory, a server, and clients.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use rustix::mount::{MountFlags, mount, mount_bind};
+
+use crate::client::{Booting, Client};
+use crate::relay::Relay;
+use crate::server::{Places, Program, Server, Setup};
+use crate::stage::Spec;
+
+/// The private directory of a scene; `/run` is the namespace's own, and the guests do not see it,
+/// so that a guest reaches the exported files only over NFS.
+const ROOT: &str = "/run/e2e";
+/// Where a guest mounts when a test does not care.
+pub const MOUNT: &str = "/mnt/nfs";
+
+/// How much a test does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// For every commit.
+    Quick,
+    /// For a release.
+    Full,
+}
+
+/// What the exported directory lies on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backing {
+    /// Memory, as large as it takes.
+    Memory,
+    /// Memory of this many MiB: it runs full.
+    SmallMemory(u32),
+    /// This machine's disk.
+    Disk,
+}
+
+/// A private network, mount and process namespace, seen from its process 1.
+#[derive(Debug)]
+pub struct Scene {
+    spec: Spec,
+    begun: Instant,
+    places: Places,
+    setup: Setup,
+    server: Option<Server>,
+    clients: u8,
+}
+
+impl Scene {
+    pub(crate) fn new(spec: Spec) -> Result<Self> {
+        let root = Path::new(ROOT);
+        let places = Places {
+            directory: root.join("export"),
+            exports: None,
+            state: root.join("state"),
+            log: spec.scratch.join("server.log"),
+        };
+        for directory in [&places.directory, &places.state, &root.join("memory")] {
+            fs::create_dir_all(directory)
+                .with_context(|| format!("make {}", directory.display()))?;
+        }
+        Ok(Self {
+            spec,
+            begun: Instant::now(),
+            places,
+            setup: Setup::default(),
+            server: None,
+            clients: 0,
+        })
+    }
+
+    /// Puts the exported directory on `backing`. Call it before the server starts.
+    pub fn export(&mut self, backing: Backing) -> Result<PathBuf> {
+        let directory = &self.places.directory;
+        let size = match backing {
+            Backing::Memory => Some(c"size=75%,nr_inodes=0".to_owned()),
+            Backing::SmallMemory(mib) => {
+                Some(std::ffi::CString::new(format!("size={mib}m,nr_inodes=0"))?)
+            }
+            Backing::Disk => None,
+        };
+        if let Some(size) = size {
+            mount("e2e", directory, "tmpfs", MountFlags::empty(), Some(size.as_c_str()))
+        } else {
+            let on_disk = self.spec.scratch.join("export");
+            fs::create_dir_all(&on_disk).context("make the exported directory")?;
+            mount_bind(&on_disk, directory)
+        }
+        .context("mount the exported directory")?;
+        fs::set_permissions(directory, fs::Permissions::from_mode(0o755))?;
+        Ok(directory.clone())
+    }
+
+    /// The exported directory, from the server's side; also the path that clients mount.
+    pub fn directory(&self) -> &Path {
+        &self.places.directory
+    }
+
+    /// The exported path as text.
+    pub fn path(&self) -> String {
+        self.places.directory.display().to_string()
+    }
+
+    /// How much to do.
+    pub fn scale(&self) -> Scale {
+        if self.spec.quick { Scale::Quick } else { Scale::Full }
+    }
+
+    /// One of two sizes.
+    pub fn size<T>(&self, quick: T, full: T) -> T {
+        match self.scale() {
+            Scale::Quick => quick,
+            Scale::Full => full,
+        }
+    }
+
+    /// This program, seen from the host and from the guests.
+    pub fn program(&self) -> &Path {
+        &self.spec.program
+    }
+
+    /// Writes a line with the time into the test's log.
+    pub fn note(&self, line: impl AsRef<str>) {
+        println!("{:7.2}s {}", self.begun.elapsed().as_secs_f64(), line.as_ref());
+    }
+
+    /// Starts the server and waits until it listens.
+    pub fn start_server(&mut self, setup: Setup) -> Result<()> {
+        self.launch_server(setup)?;
+        self.await_server()
+    }
+
+    fn launch_server(&mut self, setup: Setup) -> Result<()> {
+        if let Some(text) = &setup.exports {
+            let file = Path::new(ROOT).join("exports");
+            fs::write(&file, text).context("write the exports file")?;
+            self.places.exports = Some(file);
+        }
+        self.setup = setup;
+        self.relaunch()
+    }
+
+    fn relaunch(&mut self) -> Result<()> {
+        if self.server.is_some() {
+            bail!("the test starts a second server");
+        }
+        self.server =
+            Some(Server::start(&self.spec.server, &self.places, &self.setup.arguments)?);
+        Ok(())
+    }
+
+    fn await_server(&mut self) -> Result<()> {
+        let server = self.server.as_mut().context("no server was started")?;
+        server.wait_until_it_listens()?;
+        self.note("the server listens");
+        Ok(())
+    }
+
+    fn take_server(&mut self) -> Result<Server> {
+        self.check_server()?;
+        self.server.take().context("no server runs")
+    }
+
+    /// Ends the server as a crash would.
+    pub fn kill_server(&mut self) -> Result<()> {
+        self.take_server()?.kill()?;
+        self.note("the server is killed");
+        Ok(())
+    }
+
+    /// Starts the server again as it was started before, and waits until it listens.
+    pub fn restart_server(&mut self) -> Result<()> {
+        self.relaunch()?;
+        self.await_server()
+    }
+
+    /// Asks the server to end, which must be a success.
+    pub fn stop_server(&mut self) -> Result<()> {
+        let status = self.take_server()?.stop()?;
+        self.note(format!("the server ended: {status}"));
+        if !status.success() {
+            bail!("the server, asked to end by SIGTERM, ended with {status}");
+        }
+        Ok(())
+    }
+
+    /// Fails when the server ended by itself.
+    pub fn check_server(&mut self) -> Result<()> {
+        let ended = self.server.as_mut().map(Server::ended).transpose()?.flatten();
+        match ended {
+            Some(status) => bail!("the server ended by itself: {status}; see server.log"),
+            None => Ok(()),
+        }
+    }
+
+    /// The server's process, for looking at its connections.
+    pub fn server_pid(&self) -> Result<u32> {
+        Ok(self.server.as_ref().context("no server runs")?.pid())
+    }
+
+    fn start_client(&mut self) -> Result<Booting> {
+        self.clients += 1;
+        let memory = Path::new(ROOT).join("memory");
+        Booting::start(self.clients, &self.spec.scratch, &memory, &self.spec.program)
+    }
+
+    /// Boots a guest.
+    pub fn boot_client(&mut self) -> Result<Client> {
+        let client = self.start_client()?.wait()?;
+        self.note("a client is up");
+        Ok(client)
+    }
+
+    /// Boots two guests, each with its own links and addresses.
+    pub fn boot_two_clients(&mut self) -> Result<[Client; 2]> {
+        let (first, second) = (self.start_client()?, self.start_client()?);
+        let clients = [first.wait()?, second.wait()?];
+        self.note("two clients are up");
+        Ok(clients)
+    }
+
+    /// What most tests want: the directory on `backing`, the server as `setup` says, and one
+    /// client with `options` mounted on [`MOUNT`].
+    pub fn ordinary(&mut self, backing: Backing, setup: Setup, options: &str) -> Result<Client> {
+        self.export(backing)?;
+        self.launch_server(setup)?;
+        let booting = self.start_client()?;
+        self.await_server()?;
+        let client = booting.wait()?;
+        client.mount(options, &self.path(), MOUNT)?;
+        self.note("a client is up and has mounted");
+        Ok(client)
+    }
+
+    /// As [`Self::ordinary`], with two clients.
+    pub fn ordinary_two(
+        &mut self,
+        backing: Backing,
+        setup: Setup,
+        options: &str,
+    ) -> Result<[Client; 2]> {
+        self.export(backing)?;
+        self.launch_server(setup)?;
+        let (first, second) = (self.start_client()?, self.start_client()?);
+        self.await_server()?;
+        let clients = [first.wait()?, second.wait()?];
+        for client in &clients {
+            client.mount(options, &self.path(), MOUNT)?;
+        }
+        self.note("two clients are up and have mounted");
+        Ok(clients)
+    }
+
+    /// Puts a relay in front of the server.
+    pub fn relay(&self) -> Result<Relay> {
+        Relay::start(crate::server::NFS_PORT)
+    }
+
+    /// The namespace's guests use this server program.
+    pub fn server_program(&self) -> &Program {
+        &self.spec.server
+    }
+}

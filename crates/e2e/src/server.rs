@@ -1,0 +1,153 @@
+//! The server under test: started, killed and started again at will.
+
+use std::fs::File;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+use serde::{Deserialize, Serialize};
+
+/// The registered port of NFS.
+pub const NFS_PORT: u16 = 2049;
+/// A server that does not listen by then has failed to start.
+const START_LIMIT: Duration = Duration::from_secs(30);
+/// A server asked to end does so within this.
+const STOP_LIMIT: Duration = Duration::from_secs(15);
+
+/// Which server is tested.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Program {
+    /// The `hayase` binary.
+    Hayase(PathBuf),
+    /// A shell command that starts any server in the foreground. It finds what to serve in
+    /// `E2E_DIR`, an exports(5) file in `E2E_EXPORTS` (empty: all of `E2E_DIR` to everyone,
+    /// without root squashing), where to keep state in `E2E_STATE`, the port in `E2E_PORT`. The
+    /// shell must `exec` the server, so that its process is the one that the harness kills.
+    Shell(String),
+}
+
+/// How a test wants its server.
+#[derive(Clone, Debug, Default)]
+pub struct Setup {
+    /// Text of an exports(5) file; none: the whole directory, as `hayase serve DIR` gives it.
+    pub exports: Option<String>,
+    /// Further arguments for `hayase serve`; other servers never see them.
+    pub arguments: Vec<String>,
+}
+
+/// Where a server finds its things.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The directory it exports.
+    pub directory: PathBuf,
+    /// The exports file, when there is one.
+    pub exports: Option<PathBuf>,
+    /// Where it keeps what outlives a restart.
+    pub state: PathBuf,
+    /// Where its output goes.
+    pub log: PathBuf,
+}
+
+/// A server process.
+#[derive(Debug)]
+pub struct Server {
+    process: Child,
+}
+
+impl Server {
+    /// Starts a server without waiting for it.
+    pub fn start(program: &Program, places: &Places, arguments: &[String]) -> Result<Self> {
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(&places.log)
+            .with_context(|| format!("open {}", places.log.display()))?;
+        let mut command = match program {
+            Program::Hayase(path) => hayase(path, places, arguments),
+            Program::Shell(line) => shell(line, places),
+        };
+        let process = command
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+            .with_context(|| format!("start the server: {program:?}"))?;
+        Ok(Self { process })
+    }
+
+    /// Waits until it takes connections.
+    pub fn wait_until_it_listens(&mut self) -> Result<()> {
+        let begun = Instant::now();
+        while TcpStream::connect(("127.0.0.1", NFS_PORT)).is_err() {
+            if let Some(status) = self.process.try_wait()? {
+                bail!("the server ended while starting ({status}); see server.log");
+            }
+            ensure!(
+                begun.elapsed() < START_LIMIT,
+                "the server does not listen on port {NFS_PORT} after {START_LIMIT:?}"
+            );
+            thread::sleep(Duration::from_millis(10));
+        }
+        Ok(())
+    }
+
+    /// How it ended, when it did without being asked.
+    pub fn ended(&mut self) -> Result<Option<ExitStatus>> {
+        self.process.try_wait().context("look after the server")
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// `kill -9`: it has no chance to put anything in order.
+    pub fn kill(mut self) -> Result<()> {
+        self.process.kill().context("kill the server")?;
+        self.process.wait().context("wait for the server")?;
+        Ok(())
+    }
+
+    /// Asks it to end; how it ended.
+    pub fn stop(mut self) -> Result<ExitStatus> {
+        kill_process(Pid::from_child(&self.process), Signal::TERM).context("stop the server")?;
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.process.try_wait()? {
+                return Ok(status);
+            }
+            ensure!(begun.elapsed() < STOP_LIMIT, "the server does not end on SIGTERM");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+fn hayase(path: &Path, places: &Places, arguments: &[String]) -> Command {
+    let mut command = Command::new(path);
+    command.arg("serve").arg(&places.directory);
+    if let Some(exports) = &places.exports {
+        command.arg("--exports").arg(exports);
+    }
+    command
+        .args(["--listen", "0.0.0.0", "--port", &NFS_PORT.to_string()])
+        .arg("--state-dir")
+        .arg(&places.state)
+        .args(arguments);
+    command
+}
+
+fn shell(line: &str, places: &Places) -> Command {
+    let mut command = Command::new("/bin/sh");
+    let none = Path::new("");
+    command
+        .args(["-c", line])
+        .env("E2E_DIR", &places.directory)
+        .env("E2E_EXPORTS", places.exports.as_deref().unwrap_or(none))
+        .env("E2E_STATE", &places.state)
+        .env("E2E_PORT", NFS_PORT.to_string());
+    command
+}
