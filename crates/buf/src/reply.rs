@@ -98,6 +98,11 @@ impl ReplyBuf {
         self.payload_bytes += other.payload_bytes;
     }
 
+    /// Bytes that can be encoded without more memory.
+    pub fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     /// Forgets everything, keeping the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();

@@ -1,0 +1,319 @@
+//! The event loop of one core.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::TcpListener;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::event::{Timespec, epoll};
+use rustix::io::Errno;
+use rustix::net::SocketFlags;
+use slab::Slab;
+
+use crate::connection::{Closed, Connection, Core, Turn};
+use crate::inbox::{ConnectionId, Inbox, Message};
+use crate::listener::{Spreader, prepare};
+use crate::{Carrier, Service};
+
+const EVENTS: usize = 256;
+const ACCEPTS_PER_TURN: usize = 64;
+const TICK: Duration = Duration::from_secs(1);
+/// How long a connection without a buffer waits before it looks for one again.
+const STARVED_RETRY: Duration = Duration::from_millis(2);
+const REAP_EVERY_SECS: u32 = 5;
+const TRIM_EVERY_SECS: u32 = 30;
+
+/// epoll's number for the inbox; listeners count down from it. No connection has these:
+/// the generation would have to be the last one.
+const INBOX: u64 = u64::MAX;
+
+/// The part of shard 0 that takes new connections.
+pub(crate) struct Acceptor {
+    pub(crate) listeners: Vec<TcpListener>,
+    pub(crate) spreader: Spreader,
+    /// All shards, to hand connections to.
+    pub(crate) shards: Vec<Arc<Inbox>>,
+}
+
+pub(crate) struct Shard<S: Service> {
+    pub(crate) core: Core<S>,
+    pub(crate) acceptor: Option<Acceptor>,
+    /// Connections of all shards.
+    pub(crate) connection_count: Arc<AtomicUsize>,
+    epoll: OwnedFd,
+    connections: Slab<Connection<S>>,
+    next_generation: u32,
+    /// Connections that wait for their turn.
+    turns: VecDeque<ConnectionId>,
+    starved: Vec<ConnectionId>,
+    draining: bool,
+    began: Instant,
+    reaped_secs: u32,
+    trimmed_secs: u32,
+    /// Accepting failed for want of descriptors: listeners rest until this second.
+    accept_rests_until: Option<u32>,
+}
+
+impl<S: Service> Shard<S> {
+    pub(crate) fn new(
+        core: Core<S>,
+        acceptor: Option<Acceptor>,
+        connection_count: Arc<AtomicUsize>,
+    ) -> io::Result<Self> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let inbox = epoll::EventData::new_u64(INBOX);
+        epoll::add(&epoll, &*core.inbox, inbox, epoll::EventFlags::IN)?;
+        let shard = Shard {
+            core,
+            acceptor,
+            connection_count,
+            epoll,
+            connections: Slab::new(),
+            next_generation: 0,
+            turns: VecDeque::new(),
+            starved: Vec::new(),
+            draining: false,
+            began: Instant::now(),
+            reaped_secs: 0,
+            trimmed_secs: 0,
+            accept_rests_until: None,
+        };
+        shard.watch_listeners()?;
+        Ok(shard)
+    }
+
+    /// Runs until the connections are drained after [`Message::Stop`].
+    pub(crate) fn run(&mut self) {
+        let mut events = Vec::with_capacity(EVENTS);
+        let mut messages = Vec::new();
+        while !(self.draining && self.connections.is_empty()) {
+            events.clear();
+            let timeout = self.timeout();
+            match epoll::wait(
+                &self.epoll,
+                rustix::buffer::spare_capacity(&mut events),
+                timeout.as_ref(),
+            ) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(errno) => {
+                    tracing::error!("epoll_wait failed: {errno}; this shard ends");
+                    return;
+                }
+            }
+            self.core.now_secs = self.began.elapsed().as_secs() as u32;
+            for event in &events {
+                self.see(event, &mut messages);
+            }
+            for id in std::mem::take(&mut self.starved) {
+                self.enqueue(id);
+            }
+            for _ in 0..self.turns.len() {
+                self.take_turn();
+            }
+            self.housekeeping();
+        }
+    }
+
+    fn timeout(&self) -> Option<Timespec> {
+        let wait = if !self.turns.is_empty() {
+            Duration::ZERO
+        } else if !self.starved.is_empty() {
+            STARVED_RETRY
+        } else if self.connections.is_empty() && self.accept_rests_until.is_none() {
+            return None; // nothing to reap
+        } else {
+            TICK
+        };
+        // All of these are small constants.
+        wait.try_into().ok()
+    }
+
+    fn see(&mut self, event: &epoll::Event, messages: &mut Vec<Message>) {
+        match event.data.u64() {
+            INBOX => {
+                self.core.inbox.take(messages);
+                for message in messages.drain(..) {
+                    self.hear(message);
+                }
+            }
+            number => {
+                let listener = usize::try_from(INBOX - 1 - number).unwrap_or(usize::MAX);
+                if self.acceptor.as_ref().is_some_and(|a| listener < a.listeners.len()) {
+                    return self.accept(listener);
+                }
+                let id = ConnectionId::from_u64(number);
+                let flags = event.flags;
+                let failed = flags.intersects(
+                    epoll::EventFlags::HUP | epoll::EventFlags::ERR | epoll::EventFlags::RDHUP,
+                );
+                if let Some(connection) = self.connection(id) {
+                    connection.wake(
+                        failed || flags.contains(epoll::EventFlags::IN),
+                        failed || flags.contains(epoll::EventFlags::OUT),
+                    );
+                    self.enqueue(id);
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, message: Message) {
+        match message {
+            Message::Accepted(socket, peer) => {
+                let peer = self.core.service.connected(peer, Carrier::Tcp);
+                self.adopt(socket, peer);
+            }
+            Message::Done(id, outcome) => {
+                let Some(connection) = self.connection(id) else { return };
+                if connection.finish(outcome).is_err() {
+                    return self.close(id);
+                }
+                self.enqueue(id);
+            }
+            Message::Stop => self.drain(),
+        }
+    }
+
+    /// Makes an accepted socket a connection of this shard.
+    fn adopt(&mut self, socket: OwnedFd, peer: S::Peer) {
+        if self.draining {
+            self.connection_count.fetch_sub(1, Ordering::Relaxed);
+            return;
+        }
+        let entry = self.connections.vacant_entry();
+        let id = ConnectionId { index: entry.key() as u32, generation: self.next_generation };
+        self.next_generation = (self.next_generation + 1) % u32::MAX;
+        let events = epoll::EventFlags::IN
+            | epoll::EventFlags::OUT
+            | epoll::EventFlags::RDHUP
+            | epoll::EventFlags::ET;
+        let data = epoll::EventData::new_u64(id.to_u64());
+        if let Err(errno) = epoll::add(&self.epoll, &socket, data, events) {
+            tracing::warn!("a new connection cannot be watched and is closed: {errno}");
+            self.connection_count.fetch_sub(1, Ordering::Relaxed);
+            return;
+        }
+        entry.insert(Connection::new(id, socket, peer, self.core.now_secs));
+        self.enqueue(id);
+    }
+
+    fn connection(&mut self, id: ConnectionId) -> Option<&mut Connection<S>> {
+        self.connections.get_mut(id.index as usize).filter(|c| c.id() == id)
+    }
+
+    /// Gives a connection a turn, once, however often it is asked for.
+    fn enqueue(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.connection(id) {
+            if !connection.queued {
+                connection.queued = true;
+                self.turns.push_back(id);
+            }
+        }
+    }
+
+    fn take_turn(&mut self) {
+        let Some(id) = self.turns.pop_front() else { return };
+        let entry = self.connections.get_mut(id.index as usize);
+        let Some(connection) = entry.filter(|c| c.id() == id) else { return };
+        connection.queued = false;
+        match connection.turn(&mut self.core, self.draining) {
+            Ok(Turn::Wait) if self.draining && connection.is_quiet() => self.close(id),
+            Ok(Turn::Wait) => {}
+            Ok(Turn::Again) => self.enqueue(id),
+            Ok(Turn::Starved) => self.starved.push(id),
+            Err(Closed) => self.close(id),
+        }
+    }
+
+    /// Ends a connection; replies of calls still on the workers will find it gone.
+    fn close(&mut self, id: ConnectionId) {
+        if self.connection(id).is_none() {
+            return;
+        }
+        let connection = self.connections.remove(id.index as usize);
+        let _ = epoll::delete(&self.epoll, connection.socket());
+        self.connection_count.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn drain(&mut self) {
+        self.draining = true;
+        self.rest_listeners();
+        self.acceptor = None;
+        let ids: Vec<_> = self.connections.iter().map(|(_, c)| c.id()).collect();
+        for id in ids {
+            self.enqueue(id);
+        }
+    }
+
+    fn accept(&mut self, listener: usize) {
+        for _ in 0..ACCEPTS_PER_TURN {
+            let Some(acceptor) = &mut self.acceptor else { return };
+            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+            let socket = match rustix::net::accept_with(&acceptor.listeners[listener], flags) {
+                Ok(socket) => socket,
+                Err(Errno::AGAIN) => return,
+                Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
+                    tracing::warn!(
+                        "no file descriptor for a new connection: raise the limit (ulimit -n)"
+                    );
+                    self.accept_rests_until = Some(self.core.now_secs + 1);
+                    return self.rest_listeners();
+                }
+                Err(_) => continue, // a connection that is gone again
+            };
+            let Ok(Some(peer)) = rustix::net::getpeername(&socket) else { continue };
+            let Ok(peer) = peer.try_into() else { continue };
+            if let Err(error) = prepare(&socket) {
+                tracing::debug!("a new connection is closed: {error}");
+                continue;
+            }
+            if self.connection_count.fetch_add(1, Ordering::Relaxed) >= self.core.limits.connections
+            {
+                self.connection_count.fetch_sub(1, Ordering::Relaxed);
+                let limit = self.core.limits.connections;
+                tracing::warn!("{peer} is closed: {limit} connections are open, the limit");
+                continue;
+            }
+            let shard = acceptor.spreader.shard_for(std::net::SocketAddr::ip(&peer));
+            acceptor.shards[shard].push(Message::Accepted(socket, peer));
+        }
+    }
+
+    fn watch_listeners(&self) -> io::Result<()> {
+        for (number, listener) in self.acceptor.iter().flat_map(|a| &a.listeners).enumerate() {
+            let data = epoll::EventData::new_u64(INBOX - 1 - number as u64);
+            epoll::add(&self.epoll, listener.as_fd(), data, epoll::EventFlags::IN)?;
+        }
+        Ok(())
+    }
+
+    fn rest_listeners(&self) {
+        for listener in self.acceptor.iter().flat_map(|a| &a.listeners) {
+            let _ = epoll::delete(&self.epoll, listener.as_fd());
+        }
+    }
+
+    fn housekeeping(&mut self) {
+        let now = self.core.now_secs;
+        if self.accept_rests_until.is_some_and(|until| now >= until) {
+            self.accept_rests_until = None;
+            if let Err(error) = self.watch_listeners() {
+                tracing::error!("new connections cannot be accepted any more: {error}");
+            }
+        }
+        if now >= self.reaped_secs + REAP_EVERY_SECS {
+            self.reaped_secs = now;
+            let overdue = self.connections.iter().filter(|(_, c)| c.is_overdue(&self.core));
+            for id in overdue.map(|(_, c)| c.id()).collect::<Vec<_>>() {
+                self.close(id);
+            }
+        }
+        if now >= self.trimmed_secs + TRIM_EVERY_SECS {
+            self.trimmed_secs = now;
+            self.core.pool.trim();
+        }
+    }
+}
