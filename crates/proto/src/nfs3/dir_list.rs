@@ -165,3 +165,108 @@ impl<E> Encode for DirList<'_, E> {
         self.eof.encode(to);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nfs3::{Entry3, EntryPlus3, ReaddirRes, ReaddirplusRes};
+    use hayase_xdr::{Error, Opaque, from_bytes, to_vec};
+
+    const HEAD: DirHead = DirHead { dir_attributes: None, cookieverf: [7; 8] };
+    /// Status word, head and tail.
+    const EMPTY_BYTES: usize = 4 + 12 + 8;
+
+    fn entry<'a>(cookie: u64) -> Entry3<'a> {
+        Entry3 { fileid: 100 + cookie, name: Opaque(b"name5"), cookie }
+    }
+
+    fn plus(cookie: u64) -> EntryPlus3<'static> {
+        let Entry3 { fileid, name, cookie } = entry(cookie);
+        let name_handle = Some(Opaque(&b"handle"[..]));
+        EntryPlus3 { fileid, name, cookie, name_attributes: None, name_handle }
+    }
+
+    #[test]
+    fn a_listing_never_exceeds_its_budget_and_wastes_none() {
+        let len = 4 + entry(0).encoded_len();
+        for max in 20..400_u32 {
+            let mut wire = vec![0xaa; 3];
+            let mut writer = DirListWriter::begin(&mut wire, &HEAD, max).unwrap();
+            let fitting = (1..=5).take_while(|&cookie| writer.push(&entry(cookie))).count();
+            assert_eq!(fitting, ((max as usize - 20) / len).min(5));
+            let done = writer.finish(true);
+            if fitting == 0 {
+                assert_eq!((done, wire.len()), (Err(Status::TooSmall), 3));
+                continue;
+            }
+            assert_eq!((done, wire.len() - 3), (Ok(()), EMPTY_BYTES + fitting * len));
+            assert!(wire.len() - 3 - 4 <= max as usize, "resok longer than {max}");
+            let Ok(ReaddirRes::Ok(ok)) = from_bytes(&wire[3..]) else { panic!("{wire:?}") };
+            assert_eq!(ok.head, HEAD);
+            assert!(ok.list.iter().eq((1..=fitting as u64).map(|cookie| entry(cookie))));
+            assert_eq!(ok.list.eof(), fitting == 5, "no end may be told after a refusal");
+        }
+    }
+
+    #[test]
+    fn without_room_for_an_empty_list_nothing_is_written() {
+        let mut wire = Vec::new();
+        for max in 0..20 {
+            assert!(matches!(DirListWriter::begin(&mut wire, &HEAD, max), Err(Status::TooSmall)));
+        }
+        assert_eq!(wire, []);
+        DirListWriter::begin(&mut wire, &HEAD, 20).unwrap().finish(true).unwrap();
+        let words = [0_u32, 0, 0x0707_0707, 0x0707_0707, 0, 1].map(u32::to_be_bytes);
+        assert_eq!(wire, words.concat());
+    }
+
+    #[test]
+    fn dircount_bounds_names_but_lets_one_entry_through() {
+        let names = plus(0).name_len() as u32;
+        for (dircount, expected) in [(0, 1), (1, 1), (names, 1), (2 * names, 2), (9 * names, 5)] {
+            let mut wire = Vec::new();
+            let mut writer =
+                DirListWriter::begin(&mut wire, &HEAD, 4096).unwrap().with_dircount(dircount);
+            let fitting = (1..=5).take_while(|&cookie| writer.push(&plus(cookie))).count();
+            assert_eq!(fitting, expected, "dircount {dircount}");
+            writer.finish(true).unwrap();
+            let Ok(ReaddirplusRes::Ok(ok)) = from_bytes(&wire) else { panic!("{wire:?}") };
+            assert_eq!(ok.list.into_iter().count(), expected);
+        }
+    }
+
+    #[test]
+    fn after_a_refusal_no_smaller_entry_slips_in() {
+        let mut wire = Vec::new();
+        let mut writer = DirListWriter::begin(&mut wire, &HEAD, 100).unwrap();
+        assert!(writer.push(&entry(1)));
+        assert!(!writer.push(&Entry3 { name: Opaque(&[b'x'; 200]), ..entry(2) }));
+        assert!(!writer.push(&entry(3)));
+        writer.finish(true).unwrap();
+        let Ok(ReaddirRes::Ok(ok)) = from_bytes(&wire) else { panic!("{wire:?}") };
+        assert_eq!((ok.list.iter().count(), ok.list.eof()), (1, false));
+    }
+
+    #[test]
+    fn an_abandoned_listing_leaves_no_trace() {
+        let mut wire = b"before".to_vec();
+        let mut writer = DirListWriter::begin(&mut wire, &HEAD, 1000).unwrap();
+        assert!(writer.is_empty());
+        assert!(writer.push(&entry(1)));
+        assert!(!writer.is_empty());
+        writer.abandon();
+        assert_eq!(wire, b"before");
+    }
+
+    #[test]
+    fn a_million_entries_are_read_without_recursion() {
+        let one = [&[0, 0, 0, 1][..], &to_vec(&entry(1))].concat();
+        let mut wire = one.repeat(1_000_000);
+        wire.extend_from_slice(&[0, 0, 0, 0, 0, 0, 0, 1]);
+        let list = from_bytes::<DirList<'_, Entry3<'_>>>(&wire).unwrap();
+        assert_eq!(list.iter().count(), 1_000_000);
+        wire.truncate(wire.len() - 8);
+        let endless = from_bytes::<DirList<'_, Entry3<'_>>>(&wire);
+        assert_eq!(endless, Err(Error::Truncated));
+    }
+}
