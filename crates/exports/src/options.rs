@@ -1,0 +1,117 @@
+//! The options of one client of one export, with their values.
+
+use crate::fsid::Fsid;
+use crate::sec::Flavors;
+use crate::words::{Effect, OPTIONS};
+use std::fmt;
+
+/// What one client may do with one export. The fields are the words of exports(5).
+///
+/// Its `Display` is the canonical option list: every switch with its value, then `fsid`,
+/// `anonuid` and `anongid` where they differ from the default, then `sec`. Parsing it gives the
+/// same options again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one pair of words in exports(5), independent of the others"
+)]
+pub struct ExportOptions {
+    /// `ro`: disallow any request that changes the file system. Otherwise `rw`.
+    pub ro: bool,
+    /// `sync`: reply only after changes are on stable storage. Otherwise `async`.
+    pub sync: bool,
+    /// `nohide`: a client that walks into this file system from its exported parent sees it.
+    /// Otherwise `hide`.
+    pub nohide: bool,
+    /// `crossmnt`: clients may walk into the file systems mounted below. Otherwise `nocrossmnt`.
+    pub crossmnt: bool,
+    /// `secure`: requests must come from a port below 1024. Otherwise `insecure`.
+    pub secure: bool,
+    /// `root_squash`: uid and gid 0 become `anonuid` and `anongid`. Otherwise `no_root_squash`.
+    pub root_squash: bool,
+    /// `all_squash`: every uid and gid becomes `anonuid` and `anongid`. Otherwise `no_all_squash`.
+    pub all_squash: bool,
+    /// `subtree_check`: each request must lie below the exported directory. Otherwise
+    /// `no_subtree_check`.
+    pub subtree_check: bool,
+    /// `fsid=`: identifies the export by number or UUID instead of by its file system.
+    pub fsid: Option<Fsid>,
+    /// `anonuid=`: the uid of anonymous and squashed requests.
+    pub anonuid: u32,
+    /// `anongid=`: the gid of anonymous and squashed requests.
+    pub anongid: u32,
+    /// `sec=`: the security flavors that are served.
+    pub sec: Flavors,
+}
+
+impl Default for ExportOptions {
+    fn default() -> Self {
+        Self {
+            ro: true,
+            sync: true,
+            nohide: false,
+            crossmnt: false,
+            secure: true,
+            root_squash: true,
+            all_squash: false,
+            subtree_check: false,
+            fsid: None,
+            anonuid: 65534,
+            anongid: 65534,
+            sec: Flavors::SYS,
+        }
+    }
+}
+
+impl ExportOptions {
+    /// Whether a request from this port of the client is served.
+    pub fn permits_port(&self, port: u16) -> bool {
+        // IPPORT_RESERVED
+        !self.secure || port < 1024
+    }
+}
+
+impl fmt::Display for ExportOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut comma = "";
+        for word in OPTIONS {
+            let Effect::Acts(action) = &word.effect else { continue };
+            if action.is_shown(self) {
+                write!(f, "{comma}{}", word.name)?;
+                action.write_value(self, f)?;
+                comma = ",";
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shows_the_canonical_list() {
+        let mut options = ExportOptions::default();
+        assert_eq!(
+            options.to_string(),
+            "ro,sync,hide,nocrossmnt,secure,root_squash,no_all_squash,no_subtree_check,sec=sys"
+        );
+        options.ro = false;
+        options.fsid = Some(Fsid::ROOT);
+        options.anongid = 7;
+        assert_eq!(
+            options.to_string(),
+            "rw,sync,hide,nocrossmnt,secure,root_squash,no_all_squash,no_subtree_check,\
+             fsid=0,anongid=7,sec=sys"
+        );
+    }
+
+    #[test]
+    fn secure_means_a_port_below_1024() {
+        let secure = ExportOptions::default();
+        assert!(secure.permits_port(1023) && !secure.permits_port(1024));
+        let insecure = ExportOptions { secure: false, ..secure };
+        assert!(insecure.permits_port(50_000));
+    }
+}

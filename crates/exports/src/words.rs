@@ -1,0 +1,359 @@
+//! Every option word of exports(5), and what Hayase does about it: the one table from which
+//! parsing, error texts, canonical rendering, documentation and tests follow.
+
+use crate::diagnostic::Problem;
+use crate::fsid::Fsid;
+use crate::options::ExportOptions;
+use crate::sec::Flavors;
+use std::fmt::{self, Write};
+
+/// One option word.
+pub(crate) struct OptionWord {
+    /// The word, without `=`.
+    pub name: &'static str,
+    /// What stands after `=`, if the word takes a value.
+    pub value: Option<&'static str>,
+    /// What the word is about. Two words about the same thing can contradict each other.
+    pub topic: Topic,
+    /// Which of the two things the word says about its topic.
+    pub on: bool,
+    pub effect: Effect,
+    /// For the documentation.
+    pub help: &'static str,
+}
+
+/// What becomes of a word.
+pub(crate) enum Effect {
+    /// It sets a field of [`ExportOptions`].
+    Acts(Action),
+    /// It asks for what Hayase does anyway, for this reason; accepted.
+    Already(&'static str),
+    /// Hayase does not do what it asks, for this reason; an error.
+    Missing(&'static str),
+}
+
+/// How a word sets its field.
+pub(crate) enum Action {
+    Flag(fn(&mut ExportOptions) -> &mut bool, bool),
+    Id(fn(&mut ExportOptions) -> &mut u32),
+    Fsid,
+    Sec,
+}
+
+/// What a word is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Topic {
+    Access,
+    Stability,
+    Gathering,
+    Hiding,
+    Crossing,
+    Port,
+    RootSquash,
+    AllSquash,
+    SubtreeCheck,
+    LockAuth,
+    Acl,
+    Pnfs,
+    HandleSigning,
+    Fsid,
+    Anonuid,
+    Anongid,
+    Sec,
+    /// Words that are refused anyway.
+    Refused,
+}
+
+/// The table. The order of its rows is the order of the canonical list.
+#[rustfmt::skip]
+pub(crate) const OPTIONS: &[OptionWord] = &[
+    flag("ro", Topic::Access, true, |o| &mut o.ro, true,
+        "Disallow requests that change the file system."),
+    flag("rw", Topic::Access, false, |o| &mut o.ro, false,
+        "Allow reading and writing."),
+    flag("sync", Topic::Stability, true, |o| &mut o.sync, true,
+        "Reply only after changes are on stable storage."),
+    flag("async", Topic::Stability, false, |o| &mut o.sync, false,
+        "Reply before changes are on stable storage; a crash can lose them."),
+    already("wdelay", Topic::Gathering, true,
+        "a hint about speed only"),
+    already("no_wdelay", Topic::Gathering, false,
+        "a hint about speed only"),
+    flag("hide", Topic::Hiding, false, |o| &mut o.nohide, false,
+        "A client must mount this file system itself, even if it lies below another export."),
+    flag("nohide", Topic::Hiding, true, |o| &mut o.nohide, true,
+        "A client that walks in from the exported parent file system sees this one."),
+    flag("nocrossmnt", Topic::Crossing, false, |o| &mut o.crossmnt, false,
+        "File systems mounted below this one are not exported with it."),
+    flag("crossmnt", Topic::Crossing, true, |o| &mut o.crossmnt, true,
+        "File systems mounted below this one are exported with it, with the same options."),
+    flag("secure", Topic::Port, true, |o| &mut o.secure, true,
+        "Requests must come from a port below 1024."),
+    flag("insecure", Topic::Port, false, |o| &mut o.secure, false,
+        "Requests may come from any port."),
+    flag("root_squash", Topic::RootSquash, true, |o| &mut o.root_squash, true,
+        "Map uid and gid 0 to `anonuid` and `anongid`."),
+    flag("no_root_squash", Topic::RootSquash, false, |o| &mut o.root_squash, false,
+        "Root on the client is root on the export."),
+    flag("all_squash", Topic::AllSquash, true, |o| &mut o.all_squash, true,
+        "Map every uid and gid to `anonuid` and `anongid`; includes root."),
+    flag("no_all_squash", Topic::AllSquash, false, |o| &mut o.all_squash, false,
+        "Keep the uids and gids that the client states."),
+    flag("subtree_check", Topic::SubtreeCheck, true, |o| &mut o.subtree_check, true,
+        "Check that each request lies below the exported directory."),
+    flag("no_subtree_check", Topic::SubtreeCheck, false, |o| &mut o.subtree_check, false,
+        "Check only that each request lies in the exported file system."),
+    already("auth_nlm", Topic::LockAuth, true,
+        "locking requests are always checked against the file's permissions"),
+    already("secure_locks", Topic::LockAuth, true,
+        "locking requests are always checked against the file's permissions"),
+    missing("no_auth_nlm", None,
+        "locking requests are always checked against the file's permissions"),
+    missing("insecure_locks", None,
+        "locking requests are always checked against the file's permissions"),
+    missing("acl", None,
+        "the NFSACL protocol is not served"),
+    already("no_acl", Topic::Acl, false,
+        "the NFSACL protocol is not served"),
+    missing("pnfs", None,
+        "layouts are not a matter of an export's options"),
+    already("no_pnfs", Topic::Pnfs, false,
+        "exports of a directory never hand out layouts"),
+    already("sign_fh", Topic::HandleSigning, true,
+        "every file handle carries a keyed checksum"),
+    OptionWord {
+        name: "fsid", value: Some("NUM|root|UUID"), topic: Topic::Fsid, on: true,
+        effect: Effect::Acts(Action::Fsid),
+        help: "Identify the export by this number or UUID; `root` is 0.",
+    },
+    OptionWord {
+        name: "anonuid", value: Some("UID"), topic: Topic::Anonuid, on: true,
+        effect: Effect::Acts(Action::Id(|o| &mut o.anonuid)),
+        help: "The uid of anonymous and squashed requests; 65534 if not given.",
+    },
+    OptionWord {
+        name: "anongid", value: Some("GID"), topic: Topic::Anongid, on: true,
+        effect: Effect::Acts(Action::Id(|o| &mut o.anongid)),
+        help: "The gid of anonymous and squashed requests; 65534 if not given.",
+    },
+    OptionWord {
+        name: "sec", value: Some("FLAVOR[:FLAVOR]"), topic: Topic::Sec, on: true,
+        effect: Effect::Acts(Action::Sec),
+        help: "The security flavors that are served, `sys` and `none`, preferred first; `sys` if not given.",
+    },
+    missing("mountpoint", Some("PATH"),
+        "an export is not made to depend on a mount"),
+    missing("mp", Some("PATH"),
+        "an export is not made to depend on a mount"),
+    missing("nordirplus", None,
+        "READDIRPLUS is always served"),
+    missing("security_label", None,
+        "security labels are not served"),
+    missing("refer", Some("PATH@HOST"),
+        "clients are not referred to other servers"),
+    missing("replicas", Some("PATH@HOST"),
+        "clients are not told of replicas"),
+    missing("reexport", Some("WORD"),
+        "other servers' exports are not exported again"),
+    missing("xprtsec", Some("POLICY"),
+        "this build does not serve RPC over TLS"),
+    missing("squash_uids", Some("UIDS"),
+        "ids are mapped by `root_squash` and `all_squash` only"),
+    missing("squash_gids", Some("GIDS"),
+        "ids are mapped by `root_squash` and `all_squash` only"),
+];
+
+const fn flag(
+    name: &'static str,
+    topic: Topic,
+    on: bool,
+    field: fn(&mut ExportOptions) -> &mut bool,
+    value: bool,
+    help: &'static str,
+) -> OptionWord {
+    OptionWord {
+        name,
+        value: None,
+        topic,
+        on,
+        effect: Effect::Acts(Action::Flag(field, value)),
+        help,
+    }
+}
+
+const fn already(name: &'static str, topic: Topic, on: bool, reason: &'static str) -> OptionWord {
+    OptionWord { name, value: None, topic, on, effect: Effect::Already(reason), help: "" }
+}
+
+const fn missing(
+    name: &'static str,
+    value: Option<&'static str>,
+    reason: &'static str,
+) -> OptionWord {
+    OptionWord {
+        name,
+        value,
+        topic: Topic::Refused,
+        on: true,
+        effect: Effect::Missing(reason),
+        help: "",
+    }
+}
+
+impl OptionWord {
+    /// The word of this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        OPTIONS.iter().find(|word| word.name == name)
+    }
+
+    /// The word as it is written, with a placeholder for its value.
+    pub fn usage(&self) -> String {
+        match self.value {
+            Some(value) => format!("{}={value}", self.name),
+            None => self.name.into(),
+        }
+    }
+
+    fn is_default(&self) -> bool {
+        match &self.effect {
+            Effect::Acts(action @ Action::Flag(..)) => action.is_shown(&ExportOptions::default()),
+            _ => false,
+        }
+    }
+}
+
+impl Action {
+    /// Sets the field to what the word says; `value` is what stands after `=`.
+    pub fn apply(&self, options: &mut ExportOptions, value: &str) -> Result<(), Problem> {
+        match self {
+            Self::Flag(field, value) => *field(options) = *value,
+            Self::Id(field) => *field(options) = id(value)?,
+            Self::Fsid => options.fsid = Some(Fsid::parse(value)?),
+            Self::Sec => options.sec = Flavors::parse(value)?,
+        }
+        Ok(())
+    }
+
+    /// Whether the canonical list of these options has the word.
+    pub fn is_shown(&self, options: &ExportOptions) -> bool {
+        let (mut options, mut default) = (*options, ExportOptions::default());
+        match self {
+            Self::Flag(field, value) => *field(&mut options) == *value,
+            Self::Id(field) => *field(&mut options) != *field(&mut default),
+            Self::Fsid => options.fsid.is_some(),
+            Self::Sec => true,
+        }
+    }
+
+    /// Writes `=` and the value, if the word has one.
+    pub fn write_value(&self, options: &ExportOptions, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut options = *options;
+        match self {
+            Self::Flag(..) => Ok(()),
+            Self::Id(field) => write!(f, "={}", field(&mut options)),
+            Self::Fsid => options.fsid.map_or(Ok(()), |fsid| write!(f, "={fsid}")),
+            Self::Sec => write!(f, "={}", options.sec),
+        }
+    }
+}
+
+/// A uid or gid. `-2` is the old way to write the last but one, as some files still do.
+fn id(text: &str) -> Result<u32, Problem> {
+    let clean = text.strip_prefix('-').unwrap_or(text).bytes().all(|b| b.is_ascii_digit());
+    let number = text.parse::<i64>().ok().filter(|_| clean);
+    // A negative number is the uid with the same 32 bits.
+    let id = number.and_then(|number| match number {
+        0.. => u32::try_from(number).ok(),
+        _ => i32::try_from(number).ok().map(|id| u32::from_ne_bytes(id.to_ne_bytes())),
+    });
+    match id {
+        Some(u32::MAX) => Err(Problem::new(
+            format!("`{text}` is the value that means \"no id\""),
+            "choose another number; 65534 is the default",
+        )),
+        Some(id) => Ok(id),
+        None => Err(Problem::new(
+            format!("`{text}` is not a uid or gid"),
+            "write a number from 0 to 4294967294",
+        )),
+    }
+}
+
+/// The options as a Markdown table, for the documentation.
+///
+/// ```
+/// assert!(hayase_exports::reference().contains("| `no_root_squash` | acts |"));
+/// ```
+pub fn reference() -> String {
+    let mut page = String::from("| Option | In Hayase | |\n|---|---|---|\n");
+    for word in OPTIONS {
+        let (state, text) = match &word.effect {
+            Effect::Acts(_) if word.is_default() => ("acts; default", word.help),
+            Effect::Acts(_) => ("acts", word.help),
+            Effect::Already(reason) => ("accepted", *reason),
+            Effect::Missing(reason) => ("error", *reason),
+        };
+        let usage = word.usage().replace('|', "\\|");
+        // Writing to a String cannot fail.
+        let _ = writeln!(page, "| `{usage}` | {state} | {text} |");
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_unique_and_explained() {
+        for (i, word) in OPTIONS.iter().enumerate() {
+            assert!(OPTIONS[..i].iter().all(|other| other.name != word.name), "{}", word.name);
+            let (Effect::Already(reason) | Effect::Missing(reason)) = &word.effect else {
+                assert!(word.help.ends_with('.'), "{}", word.name);
+                continue;
+            };
+            assert!(!reason.is_empty(), "{}", word.name);
+        }
+    }
+
+    #[test]
+    fn each_flag_has_its_opposite_and_one_default() {
+        for word in OPTIONS {
+            let Effect::Acts(Action::Flag(..)) = word.effect else { continue };
+            let pair: Vec<_> = OPTIONS.iter().filter(|o| o.topic == word.topic).collect();
+            assert_eq!(pair.len(), 2, "{}", word.name);
+            assert_ne!(pair[0].on, pair[1].on, "{}", word.name);
+            assert_ne!(pair[0].is_default(), pair[1].is_default(), "{}", word.name);
+        }
+    }
+
+    #[test]
+    fn ids_are_32_bits_but_never_minus_one() {
+        let table = [
+            ("0", Some(0)),
+            ("65534", Some(65534)),
+            ("4294967294", Some(u32::MAX - 1)),
+            ("-2", Some(u32::MAX - 1)),
+            ("-1", None),
+            ("4294967295", None),
+            ("4294967296", None),
+            ("-2147483649", None),
+            ("+5", None),
+            ("", None),
+            ("-", None),
+            ("nobody", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(id(text).ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_reference_has_a_row_for_each_word() {
+        let page = reference();
+        assert_eq!(page.lines().count(), OPTIONS.len() + 2);
+        assert!(page.contains("| `ro` | acts; default |"));
+        assert!(page.contains("| `fsid=NUM\\|root\\|UUID` | acts |"));
+        assert!(page.contains("| `xprtsec=POLICY` | error |"));
+    }
+}
