@@ -108,6 +108,10 @@ impl Names for SystemNames {
     }
 
     fn netgroup(&self, name: &str) -> io::Result<Vec<String>> {
+        if name.starts_with('-') {
+            // It would be an option of the command.
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not the name of a netgroup"));
+        }
         match self.getent(&["netgroup".as_ref(), name.as_ref()])? {
             Some(output) => Ok(hosts_of(&output)),
             None => Err(io::Error::new(io::ErrorKind::NotFound, "no such netgroup")),
@@ -186,6 +190,7 @@ mod tests {
             echo "trusted               (alpha,-,example.com) (beta, , ) ( ,joe, ) (-,,) (10.0.0.1,,)""#;
         let names = scripted(script);
         assert_eq!(names.netgroup("trusted").unwrap(), ["alpha", "beta", "10.0.0.1"]);
+        assert!(names.netgroup("-i").is_err());
         let error = names.netgroup("other").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
