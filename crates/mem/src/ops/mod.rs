@@ -1,0 +1,8 @@
+//! The operations, by what they act on.
+
+mod attrs;
+mod bytes;
+mod links;
+mod listing;
+mod nodes;
+mod rename;

@@ -1,0 +1,106 @@
+//! What a crash takes away, and what it must not.
+#![allow(clippy::unwrap_used)]
+
+use hayase_mem::MemFs;
+use hayase_vfs::{
+    Cred, Cx, Durability, Error, Handle, Name, Open, SetAttr, Stability, Vfs, Wait, Wcc,
+};
+
+/// The caller: root, and what the export promises.
+struct Session<'a> {
+    fs: &'a MemFs,
+    cred: Cred,
+    durability: Durability,
+}
+
+impl<'a> Session<'a> {
+    fn new(fs: &'a MemFs, durability: Durability) -> Self {
+        Session { fs, cred: Cred::root(), durability }
+    }
+
+    fn cx(&self) -> Cx<'_> {
+        Cx { cred: &self.cred, wait: Wait::Allowed, durability: self.durability }
+    }
+
+    fn create(&self, name: &str) -> Handle {
+        let name = Name::new(name.as_bytes()).unwrap();
+        let how = Open::Guarded(SetAttr { mode: Some(0o644), ..SetAttr::default() });
+        let made = self.fs.create(&self.cx(), &self.fs.root(), name, &how, &mut Wcc::default());
+        made.unwrap().handle
+    }
+
+    fn remove(&self, name: &str) {
+        let name = Name::new(name.as_bytes()).unwrap();
+        self.fs.remove(&self.cx(), &self.fs.root(), name, &mut Wcc::default()).unwrap();
+    }
+
+    fn write(&self, file: &Handle, data: &[u8], stability: Stability) {
+        self.fs.write(&self.cx(), file, 0, data, stability, &mut Wcc::default()).unwrap();
+    }
+
+    fn commit(&self, file: &Handle) {
+        self.fs.commit(&self.cx(), file, 0, 0, &mut Wcc::default()).unwrap();
+    }
+
+    fn read(&self, file: &Handle) -> Result<Vec<u8>, Error> {
+        let mut data = Vec::new();
+        self.fs.read(&self.cx(), file, 0, 100, &mut data).map(|_| data)
+    }
+}
+
+#[test]
+fn unstable_data_is_lost_unless_committed() {
+    let fs = MemFs::new();
+    let session = Session::new(&fs, Durability::Sync);
+    let file = session.create("file");
+    session.write(&file, b"stable", Stability::DataSync);
+    session.write(&file, b"un", Stability::Unstable);
+    let before = fs.write_verifier();
+    fs.crash();
+    assert_ne!(fs.write_verifier(), before);
+    assert_eq!(session.read(&file).unwrap(), b"stable");
+    session.write(&file, b"un", Stability::Unstable);
+    session.commit(&file);
+    fs.crash();
+    assert_eq!(session.read(&file).unwrap(), b"unable");
+}
+
+#[test]
+fn a_restart_loses_nothing_but_the_verifier() {
+    let fs = MemFs::new();
+    let session = Session::new(&fs, Durability::Async);
+    let file = session.create("file");
+    session.write(&file, b"kept", Stability::Unstable);
+    let before = fs.write_verifier();
+    fs.restart();
+    assert_ne!(fs.write_verifier(), before);
+    assert_eq!(session.read(&file).unwrap(), b"kept");
+}
+
+#[test]
+fn names_changed_asynchronously_come_back() {
+    let fs = MemFs::new();
+    let session = Session::new(&fs, Durability::Async);
+    let old = session.create("old");
+    session.write(&old, b"data", Stability::Unstable);
+    fs.sync().unwrap();
+    session.remove("old");
+    let new = session.create("new"); // takes the inode number over
+    assert_eq!(session.read(&old), Err(Error::Stale));
+    fs.crash();
+    assert_eq!(session.read(&old).unwrap(), b"data");
+    assert_eq!(session.read(&new), Err(Error::Stale));
+}
+
+#[test]
+fn any_sync_saves_the_names() {
+    let fs = MemFs::new();
+    let session = Session::new(&fs, Durability::Async);
+    let first = session.create("first");
+    session.write(&first, b"lost", Stability::FileSync); // async promises nothing
+    let second = session.create("second");
+    session.commit(&second);
+    fs.crash();
+    assert_eq!(session.read(&first).unwrap(), b"");
+    assert_eq!(session.read(&second).unwrap(), b"");
+}
