@@ -1,1 +1,22 @@
-//! Placeholder.
+//! NFS and MOUNT procedures over the file system trait.
+//!
+//! [`NfsService::call`] takes one RPC record and appends its reply. It knows no
+//! sockets: whoever carries the records tells whether the thread may wait, and
+//! runs a record again where it may when the answer is [`Answered::WouldBlock`].
+#![forbid(unsafe_code)]
+
+mod call;
+mod exports;
+mod handle;
+mod limits;
+mod mount;
+mod peer;
+mod reply_cache;
+mod service;
+mod v3;
+
+pub use exports::{Export, ExportId, ExportTable};
+pub use handle::HandleKey;
+pub use limits::Limits;
+pub use peer::{Carrier, Peer};
+pub use service::{Answered, NfsService};

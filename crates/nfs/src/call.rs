@@ -1,0 +1,157 @@
+//! One call on its way through the procedures.
+
+use std::sync::Arc;
+
+use hayase_proto::nfs3::Status;
+use hayase_rpc::{AuthStat, Credential, Refusal};
+use hayase_vfs::{Attr, Cred, Cx, Durability, Error, Handle, Wait};
+
+use crate::handle::WireHandle;
+use crate::peer::{Grant, Peer};
+use crate::service::Server;
+
+/// Why a procedure ends without a result of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Abort {
+    /// It would have to wait, and the thread must not. Nothing was done.
+    WouldBlock,
+    /// The RPC layer answers.
+    Refused(Refusal),
+}
+
+/// Why a step of a procedure failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// There will be no result.
+    Abort(Abort),
+    /// The result is this status.
+    Status(Status),
+}
+
+impl From<Status> for Fault {
+    fn from(status: Status) -> Self {
+        Fault::Status(status)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Fault::Status(match error {
+            Error::WouldBlock => return Fault::Abort(Abort::WouldBlock),
+            Error::NotOwner => Status::Perm,
+            Error::NotFound => Status::NoEnt,
+            Error::Io => Status::Io,
+            Error::NoDevice => Status::Nxio,
+            Error::Access => Status::Acces,
+            Error::Exists => Status::Exist,
+            Error::CrossDevice => Status::XDev,
+            Error::NotDirectory => Status::NotDir,
+            Error::IsDirectory => Status::IsDir,
+            Error::Invalid | Error::WrongType => Status::Inval,
+            Error::TooBig => Status::FBig,
+            Error::NoSpace => Status::NoSpc,
+            Error::ReadOnly => Status::Rofs,
+            Error::TooManyLinks => Status::MLink,
+            Error::NameTooLong => Status::NameTooLong,
+            Error::NotEmpty => Status::NotEmpty,
+            Error::Quota => Status::DQuot,
+            Error::Stale => Status::Stale,
+            Error::BadHandle => Status::BadHandle,
+            Error::NotSync => Status::NotSync,
+            Error::BadCookie => Status::BadCookie,
+            Error::NotSupported => Status::NotSupp,
+            Error::Delay => Status::Jukebox,
+        })
+    }
+}
+
+/// A call whose header has been read.
+pub(crate) struct Call<'a> {
+    pub(crate) server: &'a Server,
+    pub(crate) peer: &'a Peer,
+    pub(crate) credential: Credential,
+    pub(crate) wait: Wait,
+}
+
+/// A file that a call may act on, and as whom it acts.
+pub(crate) struct Target {
+    grant: Arc<Grant>,
+    pub(crate) handle: Handle,
+    cred: Cred,
+    wait: Wait,
+}
+
+impl Call<'_> {
+    /// The file that a handle on the wire names, if the caller may use its export.
+    pub(crate) fn target(&self, wire: &[u8]) -> Result<Target, Fault> {
+        let (export, handle) = self.server.key.open(wire)?;
+        let table = self.server.exports.load();
+        let grant = self.peer.grant(export, &table, &*self.server.names, self.wait)?;
+        let cred = self.cred(&grant)?;
+        Ok(Target { grant, handle, cred, wait: self.wait })
+    }
+
+    /// The caller after squashing.
+    fn cred(&self, grant: &Grant) -> Result<Cred, Fault> {
+        let options = &grant.options;
+        let flavors = options.sec;
+        let identity = match &self.credential {
+            Credential::Sys(auth) if flavors.permits(hayase_exports::Flavor::Sys) => {
+                options.identity(auth.uid, auth.gid, auth.gids())
+            }
+            Credential::None | Credential::Sys(_)
+                if flavors.permits(hayase_exports::Flavor::None) =>
+            {
+                options.anonymous()
+            }
+            _ => return Err(Fault::Abort(Abort::Refused(Refusal::Auth(AuthStat::TooWeak)))),
+        };
+        Ok(Cred {
+            uid: identity.uid,
+            gid: identity.gid,
+            groups: identity.groups.iter().copied().collect(),
+        })
+    }
+}
+
+impl Target {
+    /// The file system.
+    pub(crate) fn vfs(&self) -> &dyn hayase_vfs::Vfs {
+        &*self.grant.export.vfs
+    }
+
+    /// On whose behalf, and under which promises.
+    pub(crate) fn cx(&self) -> Cx<'_> {
+        let durability = if self.grant.options.sync { Durability::Sync } else { Durability::Async };
+        Cx { cred: &self.cred, wait: self.wait, durability }
+    }
+
+    /// Whether changes are refused.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.grant.options.ro
+    }
+
+    /// Fails if the export may not be changed.
+    pub(crate) fn check_writable(&self) -> Result<(), Fault> {
+        if self.is_read_only() { Err(Fault::Status(Status::Rofs)) } else { Ok(()) }
+    }
+
+    /// Whether another file is of the same export.
+    pub(crate) fn same_export(&self, other: &Target) -> bool {
+        self.grant.export.id == other.grant.export.id
+    }
+
+    /// Makes the handle that clients see of a file of the same export.
+    pub(crate) fn seal(&self, server: &Server, handle: &Handle) -> WireHandle {
+        server.key.seal(self.grant.export.id, handle)
+    }
+
+    /// The file's attributes, for a result that should have them whatever happened.
+    pub(crate) fn attr(&self) -> Result<Option<Attr>, Abort> {
+        match self.vfs().attr(&self.cx(), &self.handle) {
+            Ok(attr) => Ok(Some(attr)),
+            Err(Error::WouldBlock) => Err(Abort::WouldBlock),
+            Err(_) => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Every bound of the protocol layer.
+
+/// Bounds on what one call can ask for and on what is remembered for clients.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Most bytes that one READ or WRITE carries (`rtmax`, `wtmax`).
+    pub transfer_bytes: u32,
+    /// Most bytes of one directory listing.
+    pub listing_bytes: u32,
+    /// Bytes of remembered replies, all clients together.
+    pub reply_cache_bytes: usize,
+    /// Mounts that DUMP can list; older ones are forgotten first.
+    pub mount_list: usize,
+    /// Symbolic links followed in the path of one MNT.
+    pub mount_links: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            transfer_bytes: 1 << 20,
+            listing_bytes: 1 << 20,
+            reply_cache_bytes: 8 << 20,
+            mount_list: 4096,
+            mount_links: 40,
+        }
+    }
+}

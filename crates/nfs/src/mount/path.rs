@@ -1,0 +1,89 @@
+//! From the path of a MNT to a directory of an export.
+
+use std::sync::Arc;
+
+use hayase_exports::ExportOptions;
+use hayase_proto::nfs3::Status;
+use hayase_vfs::{Cred, Cx, Durability, FileType, Handle, Name, Node};
+
+use crate::Export;
+use crate::call::{Call, Fault};
+
+/// What a client may mount.
+pub(super) struct Mounted {
+    pub(super) export: Arc<Export>,
+    pub(super) options: ExportOptions,
+    pub(super) handle: Handle,
+}
+
+/// Finds the export that holds `path` and walks the rest of the path inside it, following
+/// symbolic links as the server's own programs would.
+pub(super) fn resolve(call: &Call<'_>, path: &[u8]) -> Result<Mounted, Fault> {
+    let table = call.server.exports.load();
+    let mut path = path.to_vec();
+    for _ in 0..=call.server.limits.mount_links {
+        if !path.starts_with(b"/") {
+            return Err(Fault::Status(Status::NoEnt));
+        }
+        let (export, rest) = table.by_path(&path).ok_or(Fault::Status(Status::NoEnt))?;
+        let grant = call.peer.decide(export, &*call.server.names, call.wait)?;
+        match walk(call, export, rest)? {
+            Walked::Arrived(handle) => {
+                let export = Arc::clone(export);
+                return Ok(Mounted { export, options: grant.options, handle });
+            }
+            Walked::Link { at, target, rest } => {
+                path = joined(&export.path, at, &target, rest);
+            }
+        }
+    }
+    Err(Fault::Status(Status::Inval)) // links that lead in circles
+}
+
+enum Walked<'p> {
+    Arrived(Handle),
+    /// A link below `at` leads to `target`, with `rest` still to be walked.
+    Link {
+        at: &'p [u8],
+        target: Vec<u8>,
+        rest: &'p [u8],
+    },
+}
+
+fn walk<'p>(call: &Call<'_>, export: &Arc<Export>, path: &'p [u8]) -> Result<Walked<'p>, Fault> {
+    // As the server, not as the caller: who may mount is a matter of the export's clients.
+    let cred = Cred::root();
+    let cx = Cx { cred: &cred, wait: call.wait, durability: Durability::Sync };
+    let vfs = &export.vfs;
+    let root = vfs.root();
+    let mut node = Node { handle: root, attr: vfs.attr(&cx, &root)? };
+    let mut walked = 0;
+    for component in path.split(|b| *b == b'/') {
+        let before = walked;
+        walked = (walked + component.len() + 1).min(path.len());
+        match component {
+            b"" | b"." => continue,
+            b".." => node = vfs.parent(&cx, &node.handle)?,
+            name => node = vfs.lookup(&cx, &node.handle, Name::new(name)?)?,
+        }
+        if node.attr.kind == FileType::Symlink {
+            let (target, _) = vfs.read_link(&cx, &node.handle)?;
+            return Ok(Walked::Link { at: &path[..before], target, rest: &path[walked..] });
+        }
+    }
+    match node.attr.kind {
+        FileType::Directory | FileType::Regular => Ok(Walked::Arrived(node.handle)),
+        _ => Err(Fault::Status(Status::NotDir)),
+    }
+}
+
+/// The path that a link leads to.
+fn joined(export: &[u8], at: &[u8], target: &[u8], rest: &[u8]) -> Vec<u8> {
+    let above: &[&[u8]] = if target.starts_with(b"/") { &[] } else { &[export, at] };
+    let mut path = above.join(&b'/');
+    for part in [target, rest] {
+        path.push(b'/');
+        path.extend_from_slice(part);
+    }
+    path
+}

@@ -1,0 +1,154 @@
+//! From an RPC record to its reply.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arc_swap::ArcSwap;
+use hayase_buf::ReplyBuf;
+use hayase_exports::Names;
+use hayase_proto::{mount, nfs3};
+use hayase_rpc::{CallHeader, Credential, NotACall, Refusal, refuse};
+use hayase_vfs::Wait;
+use hayase_xdr::Reader;
+
+use crate::call::{Abort, Call};
+use crate::mount::MountList;
+use crate::peer::{Carrier, Peer};
+use crate::reply_cache::ReplyCache;
+use crate::{ExportTable, HandleKey, Limits, v3};
+
+/// What became of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answered {
+    /// The reply was appended.
+    Reply,
+    /// No reply is due.
+    Silent,
+    /// Nothing was done: run it again where waiting is allowed.
+    WouldBlock,
+    /// The record is not an RPC call.
+    Garbage,
+}
+
+/// What all calls share.
+pub(crate) struct Server {
+    pub(crate) exports: ArcSwap<ExportTable>,
+    pub(crate) key: HandleKey,
+    pub(crate) names: Box<dyn Names + Send + Sync>,
+    pub(crate) limits: Limits,
+    pub(crate) replies: ReplyCache,
+    pub(crate) mounts: MountList,
+}
+
+/// The NFS and MOUNT programs of one server.
+pub struct NfsService {
+    server: Server,
+    generations: AtomicU64,
+}
+
+impl NfsService {
+    /// A service of these exports. `key` keeps handles from being forged; `names`
+    /// answers which client an address belongs to.
+    pub fn new(
+        exports: ExportTable,
+        key: HandleKey,
+        names: Box<dyn Names + Send + Sync>,
+        limits: Limits,
+    ) -> Self {
+        let replies = ReplyCache::new(limits.reply_cache_bytes);
+        let mounts = MountList::new(limits.mount_list);
+        let exports = ArcSwap::from_pointee(exports);
+        let server = Server { exports, key, names, limits, replies, mounts };
+        NfsService { server, generations: AtomicU64::new(1) }
+    }
+
+    /// Replaces all exports at once. Handles of exports that stay, stay good.
+    pub fn set_exports(&self, mut exports: ExportTable) {
+        exports.generation = self.generations.fetch_add(1, Ordering::Relaxed);
+        self.server.exports.store(Arc::new(exports));
+    }
+
+    /// The exports as they are now.
+    pub fn exports(&self) -> Arc<ExportTable> {
+        self.server.exports.load_full()
+    }
+
+    /// A connection was accepted, or a datagram came.
+    pub fn connected(&self, address: SocketAddr, carrier: Carrier) -> Peer {
+        Peer::new(address, carrier)
+    }
+
+    /// Where the data of a WRITE starts in its record, judged from the first bytes.
+    pub fn payload_offset(&self, head: &[u8]) -> Option<usize> {
+        let mut reader = Reader::new(head);
+        let header = CallHeader::decode(&mut reader).ok()?;
+        let write = nfs3::Proc::Write as u32;
+        if (header.prog, header.vers, header.proc) != (nfs3::PROGRAM, nfs3::VERSION, write) {
+            return None;
+        }
+        let args = reader.rest();
+        let span = nfs3::WriteArgsHead::data_span(args).ok()?;
+        Some(head.len() - args.len() + span.offset)
+    }
+
+    /// Answers one record: appends the reply, without record mark, to `reply`.
+    pub fn call(&self, peer: &Peer, record: &[u8], wait: Wait, reply: &mut ReplyBuf) -> Answered {
+        let mark = reply.mark();
+        let mut reader = Reader::new(record);
+        let header = match CallHeader::decode(&mut reader) {
+            Ok(header) => header,
+            Err(NotACall::Garbage) => return Answered::Garbage,
+            Err(NotACall::Refused { xid, why }) => {
+                refuse(xid, why, reply.bytes_mut());
+                return Answered::Reply;
+            }
+        };
+        let answered = self.dispatch(peer, &header, reader.rest(), record, wait, reply);
+        let why = match answered {
+            Ok(answered) => return answered,
+            Err(Abort::WouldBlock) => {
+                reply.rollback(mark);
+                return Answered::WouldBlock;
+            }
+            Err(Abort::Refused(why)) => why,
+        };
+        reply.rollback(mark);
+        refuse(header.xid, why, reply.bytes_mut());
+        Answered::Reply
+    }
+
+    fn dispatch(
+        &self,
+        peer: &Peer,
+        header: &CallHeader<'_>,
+        args: &[u8],
+        record: &[u8],
+        wait: Wait,
+        reply: &mut ReplyBuf,
+    ) -> Result<Answered, Abort> {
+        served(header, peer.carrier).map_err(Abort::Refused)?;
+        let credential = Credential::check(header.cred, header.verf)
+            .map_err(|stat| Abort::Refused(Refusal::Auth(stat)))?;
+        let call = Call { server: &self.server, peer, credential, wait };
+        if header.prog == nfs3::PROGRAM {
+            v3::answer(&call, header, args, record, reply)
+        } else {
+            crate::mount::answer(&call, header, args, reply.bytes_mut())
+        }
+    }
+}
+
+/// Whether the program is served here, in this version and over this carrier.
+fn served(header: &CallHeader<'_>, carrier: Carrier) -> Result<(), Refusal> {
+    let (low, high) = match (header.prog, carrier) {
+        (nfs3::PROGRAM, Carrier::Tcp) => (nfs3::VERSION, nfs3::VERSION),
+        (mount::PROGRAM, _) => (mount::VERSION_1, mount::VERSION_3),
+        _ => return Err(Refusal::ProgUnavail),
+    };
+    let mount_2 = header.prog == mount::PROGRAM && header.vers == 2;
+    if !(low..=high).contains(&header.vers) || mount_2 {
+        return Err(Refusal::ProgMismatch { low, high });
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! NFS version 3 (RFC 1813): one file for each procedure in `ops`.
+
+mod convert;
+mod ops;
+mod table;
+
+use hayase_buf::ReplyBuf;
+use hayase_proto::nfs3::Proc;
+use hayase_rpc::{CallHeader, Refusal, accept};
+use hayase_vfs::Wait;
+
+use crate::call::{Abort, Call, Fault};
+use crate::reply_cache::Found;
+use crate::service::Answered;
+use hayase_proto::nfs3::{Res3, Status};
+
+/// Answers a call of the NFSv3 program.
+pub(crate) fn answer(
+    call: &Call<'_>,
+    header: &CallHeader<'_>,
+    args: &[u8],
+    record: &[u8],
+    reply: &mut ReplyBuf,
+) -> Result<Answered, Abort> {
+    let procedure =
+        Proc::try_from(header.proc).map_err(|_| Abort::Refused(Refusal::ProcUnavail))?;
+    let entry = table::entry(procedure);
+    if !entry.cached {
+        accept(header.xid, reply.bytes_mut());
+        (entry.run)(call, args, reply)?;
+        return Ok(Answered::Reply);
+    }
+    if call.wait == Wait::Never {
+        return Err(Abort::WouldBlock);
+    }
+    match call.server.replies.begin(call.peer.address.ip(), header.xid, record) {
+        Found::New(running) => {
+            let mark = reply.mark();
+            accept(header.xid, reply.bytes_mut());
+            (entry.run)(call, args, reply)?;
+            if let Some(encoded) = reply.encoded_since(mark) {
+                running.answer(encoded);
+            }
+            Ok(Answered::Reply)
+        }
+        Found::Answered(encoded) => {
+            reply.bytes_mut().extend_from_slice(&encoded);
+            Ok(Answered::Reply)
+        }
+        Found::Busy => Ok(Answered::Silent),
+    }
+}
+
+/// Makes a result of what a procedure did; a failure's body is made only when it is needed.
+fn conclude<T, F>(
+    done: Result<T, Fault>,
+    body: impl FnOnce() -> Result<F, Abort>,
+) -> Result<Res3<T, F>, Abort> {
+    match done {
+        Ok(done) => Ok(Res3::Ok(done)),
+        Err(Fault::Abort(abort)) => Err(abort),
+        Err(Fault::Status(status)) => Ok(Res3::Fail(status, body()?)),
+    }
+}
+
+/// The name of an entry that a procedure makes, removes or renames.
+fn name(bytes: &[u8]) -> Result<hayase_vfs::Name<'_>, Fault> {
+    match hayase_vfs::Name::new(bytes) {
+        Ok(name) => Ok(name),
+        // RFC 1813 §3.3.13: `.` cannot be removed, because it is no entry of its own.
+        Err(_) if bytes == b"." => Err(Fault::Status(Status::Inval)),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,28 @@
+//! CREATE (RFC 1813 §3.3.8).
+
+use hayase_buf::ReplyBuf;
+use hayase_proto::nfs3::{CreateArgs, CreateHow3};
+use hayase_vfs::{Open, Wcc};
+
+use super::{encode_created, on};
+use crate::call::{Abort, Call};
+use crate::v3::convert::set_attr;
+use crate::v3::name;
+use crate::v3::table::decode;
+
+pub(crate) fn create(call: &Call<'_>, args: &[u8], reply: &mut ReplyBuf) -> Result<(), Abort> {
+    let CreateArgs { place, how } = decode(args)?;
+    let dir = call.target(place.dir.0);
+    let mut changes = Wcc::default();
+    let made = on(&dir, |dir| {
+        dir.check_writable()?;
+        let how = match how {
+            CreateHow3::Unchecked(set) => Open::Unchecked(set_attr(&set)?),
+            CreateHow3::Guarded(set) => Open::Guarded(set_attr(&set)?),
+            CreateHow3::Exclusive(verf) => Open::Exclusive(u64::from_be_bytes(verf)),
+        };
+        let name = name(place.name.0)?;
+        Ok(dir.vfs().create(&dir.cx(), &dir.handle, name, &how, &mut changes)?)
+    });
+    encode_created(call, &dir, made, &changes, reply.bytes_mut())
+}

@@ -1,0 +1,20 @@
+//! RMDIR (RFC 1813 §3.3.13).
+
+use hayase_proto::nfs3::{RmdirArgs, RmdirRes};
+use hayase_vfs::Wcc;
+
+use super::{on, post_wcc};
+use crate::call::{Abort, Call};
+use crate::v3::convert::wcc;
+use crate::v3::{conclude, name};
+
+pub(crate) fn rmdir(call: &Call<'_>, args: RmdirArgs<'_>) -> Result<RmdirRes, Abort> {
+    let dir = call.target(args.object.dir.0);
+    let mut changes = Wcc::default();
+    let done = on(&dir, |dir| {
+        dir.check_writable()?;
+        let name = name(args.object.name.0)?;
+        Ok(dir.vfs().remove_dir(&dir.cx(), &dir.handle, name, &mut changes)?)
+    });
+    conclude(done.map(|()| wcc(&changes)), || post_wcc(&dir, &changes))
+}

@@ -1,0 +1,22 @@
+//! SETATTR (RFC 1813 §3.3.2).
+
+use hayase_proto::nfs3::{SetAttrArgs, SetAttrRes};
+use hayase_vfs::Wcc;
+
+use super::{on, post_wcc};
+use crate::call::{Abort, Call};
+use crate::v3::conclude;
+use crate::v3::convert::{from_time, set_attr, wcc};
+
+pub(crate) fn setattr(call: &Call<'_>, args: SetAttrArgs<'_>) -> Result<SetAttrRes, Abort> {
+    let object = call.target(args.object.0);
+    let mut changes = Wcc::default();
+    let done = on(&object, |object| {
+        object.check_writable()?;
+        let guard = args.guard.map(from_time).transpose()?;
+        let new = set_attr(&args.new_attributes)?;
+        object.vfs().set_attr(&object.cx(), &object.handle, &new, guard, &mut changes)?;
+        Ok(())
+    });
+    conclude(done.map(|()| wcc(&changes)), || post_wcc(&object, &changes))
+}
