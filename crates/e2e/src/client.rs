@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
-use crate::link::{Link, MTU_BYTES};
+use crate::link::{self, Link, MTU_BYTES};
 use crate::session::Session;
+use crate::stage::Spec;
 use crate::wire::{AGENT_PORT, Frame, GuestSetup, HELLO_PORT, Request, Who, send_line};
 
 /// Where Debian's user-mode-linux keeps its kernel's modules, one directory for each release.
@@ -29,6 +30,8 @@ pub struct Client {
     number: u8,
     kernel: Child,
     begun: Instant,
+    /// Added to each mount's options.
+    mount_options: Option<String>,
 }
 
 /// A guest that was started and is not known to be up.
@@ -62,10 +65,14 @@ impl Output {
 }
 
 impl Booting {
-    /// Starts guest `number`; `scratch` is on the host's file system, `program` is this program.
-    pub fn start(number: u8, scratch: &Path, memory: &Path, program: &Path) -> Result<Self> {
+    /// Starts guest `number`, whose memory is a file in the directory `memory`.
+    pub fn start(spec: &Spec, number: u8, memory: &Path) -> Result<Self> {
+        let Spec { scratch, program, .. } = spec;
         Link::Data.create(number)?;
         Link::Control.create(number)?;
+        if spec.capture {
+            link::capture(number, scratch)?;
+        }
         let hello = TcpListener::bind((Link::Control.host(number), HELLO_PORT))
             .context("listen for the guest")?;
         hello.set_nonblocking(true)?;
@@ -98,7 +105,12 @@ impl Booting {
             .stderr(console)
             .spawn()
             .context("start linux.uml")?;
-        let client = Client { number, kernel, begun: Instant::now() };
+        let client = Client {
+            number,
+            kernel,
+            begun: Instant::now(),
+            mount_options: spec.mount_options.clone(),
+        };
         Ok(Self { client, hello })
     }
 
@@ -225,8 +237,9 @@ impl Client {
 
     /// Mounts `export` of the server, or hears why not.
     pub fn try_mount(&self, options: &str, export: &str, directory: &str) -> Result<Output> {
+        let more = self.mount_options.iter().fold(String::new(), |_, more| format!(",{more}"));
         self.run(&format!(
-            "mkdir -p {directory} && mount -t nfs -o {options} {}:{export} {directory}",
+            "mkdir -p {directory} && mount -t nfs -o {options}{more} {}:{export} {directory}",
             self.server()
         ))
     }

@@ -27,6 +27,7 @@
 pub mod cases;
 pub mod client;
 pub mod guest;
+pub mod image;
 pub mod inside;
 pub mod link;
 pub mod prerequisites;

@@ -4,9 +4,12 @@
 //! commands go over the control link, which stays up.
 
 use std::net::Ipv4Addr;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 /// Frames this long let a 1 MiB transfer take few packets.
 pub const MTU_BYTES: u32 = 9000;
@@ -76,4 +79,23 @@ pub fn ip(arguments: &[&str]) -> Result<()> {
         String::from_utf8_lossy(&output.stderr).trim()
     );
     Ok(())
+}
+
+/// Records a guest's data link in `dataN.pcap`, as long as the namespace lives.
+pub fn capture(guest: u8, directory: &Path) -> Result<()> {
+    let interface = Link::Data.interface(guest);
+    let file = directory.join(format!("{interface}.pcap"));
+    let mut tcpdump = Command::new("tcpdump");
+    // Written packet by packet, since nobody ends it in good order.
+    tcpdump.args(["-U", "-s", "0", "-B", "16384", "-Z", "root", "-i", &interface, "-w"]).arg(&file);
+    tcpdump.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    tcpdump.spawn().context("start tcpdump (apt-get install tcpdump)")?;
+    // The file is there when the recording has begun.
+    for _ in 0..100 {
+        if file.exists() {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    bail!("tcpdump does not begin to record {interface}")
 }

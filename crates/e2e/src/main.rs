@@ -22,28 +22,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run the tests one after another.
-    Run {
-        #[command(flatten)]
-        server: ServerChoice,
-        /// Only tests whose name contains this.
-        #[arg(long)]
-        filter: Option<String>,
-        /// Print the tests' names and do nothing.
-        #[arg(long)]
-        list: bool,
-        /// Small sizes, for every commit.
-        #[arg(long)]
-        quick: bool,
-        /// Leave the scratch directories of the tests, with all logs.
-        #[arg(long)]
-        keep: bool,
-        /// Show what the tests say while they run.
-        #[arg(long, short)]
-        verbose: bool,
-        /// The longest a test may take; without it, what each asks for (300 mostly).
-        #[arg(long, value_name = "SECS")]
-        limit: Option<u64>,
-    },
+    Run(RunArgs),
     /// Run one command on a client, for quick tries: a server on an empty directory in memory,
     /// mounted, the command runs in the mount as root.
     Shell {
@@ -83,6 +62,36 @@ enum Command {
 }
 
 #[derive(Args, Debug)]
+struct RunArgs {
+    #[command(flatten)]
+    server: ServerChoice,
+    /// Only tests whose name contains this.
+    #[arg(long)]
+    filter: Option<String>,
+    /// Print the tests' names and do nothing.
+    #[arg(long)]
+    list: bool,
+    /// Small sizes, for every commit.
+    #[arg(long)]
+    quick: bool,
+    /// Add these options to each mount that a test makes.
+    #[arg(long, value_name = "OPTS", env = "HAYASE_E2E_MOUNT_OPTIONS")]
+    mount_options: Option<String>,
+    /// Record what goes over the links between client and server, with tcpdump; see --keep.
+    #[arg(long, requires = "keep")]
+    capture: bool,
+    /// Leave the scratch directories of the tests, with all logs and recordings.
+    #[arg(long)]
+    keep: bool,
+    /// Show what the tests say while they run.
+    #[arg(long, short)]
+    verbose: bool,
+    /// The longest a test may take; without it, what each asks for (300 mostly).
+    #[arg(long, value_name = "SECS")]
+    limit: Option<u64>,
+}
+
+#[derive(Args, Debug)]
 #[group(multiple = false)]
 struct ServerChoice {
     /// The hayase binary to test; without it, the one beside this program.
@@ -110,6 +119,21 @@ impl ServerChoice {
     }
 }
 
+impl RunArgs {
+    fn options(self) -> Result<run::Options> {
+        Ok(run::Options {
+            filter: self.filter,
+            server: self.server.program()?,
+            quick: self.quick,
+            mount_options: self.mount_options,
+            capture: self.capture,
+            keep: self.keep,
+            verbose: self.verbose,
+            limit: self.limit.map(Duration::from_secs),
+        })
+    }
+}
+
 fn main() -> ExitCode {
     command(Cli::parse().command).unwrap_or_else(|error| {
         eprintln!("hayase-e2e: {error:#}");
@@ -120,26 +144,19 @@ fn main() -> ExitCode {
 
 fn command(command: Command) -> Result<ExitCode> {
     match command {
-        Command::Run { filter, list: true, .. } => {
-            run::list(filter.as_deref());
+        Command::Run(arguments) if arguments.list => {
+            run::list(arguments.filter.as_deref());
             Ok(ExitCode::SUCCESS)
         }
-        Command::Run { server, filter, list: false, quick, keep, verbose, limit } => {
-            run::run(&run::Options {
-                filter,
-                server: server.program()?,
-                quick,
-                keep,
-                verbose,
-                limit: limit.map(Duration::from_secs),
-            })
-        }
+        Command::Run(arguments) => run::run(&arguments.options()?),
         Command::Shell { server, mounts, limit, command } => {
             let command = command.join(" ");
             shell::run(&server.program()?, mounts, command, Duration::from_secs(limit))
         }
         Command::Inside { spec } => inside::run(&spec),
-        Command::Guest { setup, kernel_words: _ } => guest::init(&setup).map(|()| ExitCode::FAILURE),
+        Command::Guest { setup, kernel_words: _ } => {
+            guest::init(&setup).map(|()| ExitCode::FAILURE)
+        }
         Command::Session => guest::session::serve().map(|()| ExitCode::SUCCESS),
         Command::Work { work } => work.run().map(|()| ExitCode::SUCCESS),
     }

@@ -18,13 +18,16 @@ const HARNESS: &[Needed] = &[
     ("modprobe", "kmod"),
 ];
 
-/// Programs that single tests run in the guests. A test names those it needs.
+/// Programs that single tests run, in a guest mostly. A test names those it needs.
 const WORKLOADS: &[Needed] = &[
     ("fio", "fio"),
     ("git", "git"),
     ("sqlite3", "sqlite3"),
     ("showmount", "nfs-common"),
     ("rpcinfo", "rpcbind"),
+    ("ss", "iproute2"),
+    ("mkfs.ext4", "e2fsprogs"),
+    ("setfacl", "acl"),
 ];
 
 /// What keeps the whole harness from running, a line each; empty when all is there.

@@ -25,6 +25,10 @@ pub struct Options {
     pub server: Program,
     /// Small sizes.
     pub quick: bool,
+    /// Added to the options of each mount.
+    pub mount_options: Option<String>,
+    /// Record what goes over the data links; only of use with `keep`.
+    pub capture: bool,
     /// Leave scratch directories.
     pub keep: bool,
     /// Pass on what tests say while they run.
@@ -117,6 +121,8 @@ fn one(case: &Case, options: &Options, program: &Path, server: &Program) -> Resu
     let spec = Spec {
         task: Task::Case(case.name.to_owned()),
         quick: options.quick,
+        mount_options: options.mount_options.clone(),
+        capture: options.capture,
         server: server.clone(),
         program: program.to_owned(),
         scratch: scratch.path().to_owned(),

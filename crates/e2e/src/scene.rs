@@ -1,16 +1,21 @@
 //! What a test works with: one namespace with an exported directory, a server, and clients.
 
+use std::ffi::CString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rustix::mount::{MountFlags, mount, mount_bind};
 
 use crate::client::{Booting, Client};
+use crate::image;
+use crate::link::PATH;
 use crate::relay::Relay;
-use crate::server::{Places, Program, Server, Setup};
+use crate::server::{NFS_PORT, Places, Server, Setup};
 use crate::stage::Spec;
 
 /// The private directory of a scene; `/run` is the namespace's own, and the guests do not see it,
@@ -37,6 +42,9 @@ pub enum Backing {
     SmallMemory(u32),
     /// This machine's disk.
     Disk,
+    /// A file system of this many MiB in a file, which can be looked at as it would be after a
+    /// power cut.
+    Image(u32),
 }
 
 /// A private network, mount and process namespace, seen from its process 1.
@@ -76,23 +84,34 @@ impl Scene {
     /// Puts the exported directory on `backing`. Call it before the server starts.
     pub fn export(&mut self, backing: Backing) -> Result<PathBuf> {
         let directory = &self.places.directory;
-        let size = match backing {
-            Backing::Memory => Some(c"size=75%,nr_inodes=0".to_owned()),
-            Backing::SmallMemory(mib) => {
-                Some(std::ffi::CString::new(format!("size={mib}m,nr_inodes=0"))?)
+        match backing {
+            Backing::Memory => memory(directory, "size=75%,nr_inodes=0")?,
+            Backing::SmallMemory(mib) => memory(directory, &format!("size={mib}m,nr_inodes=0"))?,
+            Backing::Disk => {
+                let on_disk = self.spec.scratch.join("export");
+                fs::create_dir_all(&on_disk).context("make the exported directory")?;
+                mount_bind(&on_disk, directory).context("mount the exported directory")?;
             }
-            Backing::Disk => None,
-        };
-        if let Some(size) = size {
-            mount("e2e", directory, "tmpfs", MountFlags::empty(), Some(size.as_c_str()))
-        } else {
-            let on_disk = self.spec.scratch.join("export");
-            fs::create_dir_all(&on_disk).context("make the exported directory")?;
-            mount_bind(&on_disk, directory)
+            Backing::Image(mib) => image::make(&self.image_file(), mib, directory)?,
         }
-        .context("mount the exported directory")?;
         fs::set_permissions(directory, fs::Permissions::from_mode(0o755))?;
         Ok(directory.clone())
+    }
+
+    fn image_file(&self) -> PathBuf {
+        self.spec.scratch.join("image")
+    }
+
+    /// The exported directory as it would be found if the power had failed at this moment: what
+    /// nobody has synced is lost. For [`Backing::Image`]; the server must be dead.
+    pub fn after_power_cut(&mut self) -> Result<PathBuf> {
+        if self.server.is_some() {
+            bail!("kill the server before the power");
+        }
+        let found = Path::new(ROOT).join("after-power-cut");
+        image::mount_copy(&self.image_file(), &found)?;
+        self.note("the power was cut");
+        Ok(found)
     }
 
     /// The exported directory, from the server's side; also the path that clients mount.
@@ -128,6 +147,23 @@ impl Scene {
         println!("{:7.2}s {}", self.begun.elapsed().as_secs_f64(), line.as_ref());
     }
 
+    /// Runs a shell command on the server's side, in this namespace, that must succeed; its
+    /// standard output.
+    pub fn host(&self, command: &str) -> Result<String> {
+        let output = Command::new("/bin/sh")
+            .args(["-c", command])
+            .env("E2E", &self.spec.program)
+            .env("PATH", PATH)
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .output()
+            .context("start a shell")?;
+        let out = String::from_utf8_lossy(&output.stdout).into_owned();
+        let err = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{}: {command}\n{out}{err}", output.status);
+        Ok(out)
+    }
+
     /// Starts the server and waits until it listens.
     pub fn start_server(&mut self, setup: Setup) -> Result<()> {
         self.launch_server(setup)?;
@@ -148,8 +184,7 @@ impl Scene {
         if self.server.is_some() {
             bail!("the test starts a second server");
         }
-        self.server =
-            Some(Server::start(&self.spec.server, &self.places, &self.setup.arguments)?);
+        self.server = Some(Server::start(&self.spec.server, &self.places, &self.setup.arguments)?);
         Ok(())
     }
 
@@ -205,7 +240,7 @@ impl Scene {
     fn start_client(&mut self) -> Result<Booting> {
         self.clients += 1;
         let memory = Path::new(ROOT).join("memory");
-        Booting::start(self.clients, &self.spec.scratch, &memory, &self.spec.program)
+        Booting::start(&self.spec, self.clients, &memory)
     }
 
     /// Boots a guest.
@@ -257,11 +292,26 @@ impl Scene {
 
     /// Puts a relay in front of the server.
     pub fn relay(&self) -> Result<Relay> {
-        Relay::start(crate::server::NFS_PORT)
+        Relay::start(NFS_PORT)
     }
+}
 
-    /// The namespace's guests use this server program.
-    pub fn server_program(&self) -> &Program {
-        &self.spec.server
+fn memory(directory: &Path, options: &str) -> Result<()> {
+    let options = CString::new(options)?;
+    mount("e2e", directory, "tmpfs", MountFlags::empty(), Some(options.as_c_str()))
+        .context("mount the exported directory")
+}
+
+/// Waits until `condition` holds; an error names `what` was waited for.
+pub fn until(
+    limit: Duration,
+    what: &str,
+    mut condition: impl FnMut() -> Result<bool>,
+) -> Result<()> {
+    let begun = Instant::now();
+    while !condition()? {
+        ensure!(begun.elapsed() < limit, "not within {limit:?}: {what}");
+        thread::sleep(Duration::from_millis(20));
     }
+    Ok(())
 }

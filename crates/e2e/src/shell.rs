@@ -51,6 +51,8 @@ pub fn run(
     let spec = Spec {
         task: Task::Shell { mounts, command },
         quick: false,
+        mount_options: None,
+        capture: false,
         server,
         program,
         scratch: scratch.path().to_owned(),
@@ -93,7 +95,10 @@ mod tests {
     #[test]
     fn a_mount_names_only_what_it_must() {
         let mount = Mount::parse("vers=3", 0, "/all").unwrap();
-        assert_eq!((mount.options, mount.export, &*mount.directory), ("vers=3", "/all", "/mnt/nfs"));
+        assert_eq!(
+            (mount.options, mount.export, &*mount.directory),
+            ("vers=3", "/all", "/mnt/nfs")
+        );
         let mount = Mount::parse("vers=3 /part", 1, "/all").unwrap();
         assert_eq!((mount.export, &*mount.directory), ("/part", "/mnt/nfs2"));
         let mount = Mount::parse("ro /part /mnt/x", 0, "/all").unwrap();

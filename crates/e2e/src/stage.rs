@@ -23,6 +23,10 @@ pub struct Spec {
     pub task: Task,
     /// Small sizes.
     pub quick: bool,
+    /// Added to the options of each mount.
+    pub mount_options: Option<String>,
+    /// Record what goes over the data links.
+    pub capture: bool,
     /// Which server is tested.
     pub server: Program,
     /// This program; the path is also the guest's.

@@ -234,8 +234,12 @@ mod tests {
 
     #[test]
     fn frames_survive_the_wire() {
-        let frames =
-            [Frame::Out(b"hello".to_vec()), Frame::Err(Vec::new()), Frame::End(-3), Frame::End(137)];
+        let frames = [
+            Frame::Out(b"hello".to_vec()),
+            Frame::Err(Vec::new()),
+            Frame::End(-3),
+            Frame::End(137),
+        ];
         let mut bytes = Vec::new();
         for frame in &frames {
             frame.send(&mut bytes).unwrap();

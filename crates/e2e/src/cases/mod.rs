@@ -56,11 +56,32 @@ macro_rules! same {
     };
 }
 
+mod access;
+mod apps;
+mod connections;
+mod directory;
+mod fio;
+mod mount;
+mod restart;
+mod special;
 mod tree;
+mod two;
 
 /// All tests, quick ones first within a theme.
 pub fn all() -> Vec<Case> {
-    [tree::CASES].concat()
+    [
+        mount::CASES,
+        access::CASES,
+        special::CASES,
+        directory::CASES,
+        tree::CASES,
+        fio::CASES,
+        apps::CASES,
+        two::CASES,
+        connections::CASES,
+        restart::CASES,
+    ]
+    .concat()
 }
 
 #[cfg(test)]

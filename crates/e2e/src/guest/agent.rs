@@ -11,13 +11,11 @@ use std::thread;
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::link::{Link, PATH};
-use crate::wire::{AGENT_PORT, Frame, GuestSetup, Request, Who, receive_line};
+use crate::link::PATH;
+use crate::wire::{Frame, GuestSetup, Request, Who, receive_line};
 
 /// Serves until the host says halt.
-pub fn serve(setup: &GuestSetup) -> Result<()> {
-    let address = (Link::Control.guest(setup.number), AGENT_PORT);
-    let listener = TcpListener::bind(address).context("listen on the control link")?;
+pub fn serve(setup: &GuestSetup, listener: &TcpListener) -> Result<()> {
     loop {
         let (stream, _) = listener.accept().context("accept on the control link")?;
         let setup = setup.clone();
@@ -31,7 +29,8 @@ pub fn serve(setup: &GuestSetup) -> Result<()> {
 
 fn answer(stream: TcpStream, setup: &GuestSetup) -> Result<()> {
     stream.set_nodelay(true)?;
-    let mut input = BufReader::new(stream.try_clone()?);
+    // Byte by byte: what follows the first line is for the session's process to read.
+    let mut input = BufReader::with_capacity(1, stream.try_clone()?);
     match receive_line(&mut input)?.context("the host hung up")? {
         Request::Run { command, who } => run(&command, &who, setup, stream, input),
         Request::Session { who } => session(&who, setup, stream),

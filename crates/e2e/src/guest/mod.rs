@@ -4,7 +4,7 @@ pub mod agent;
 pub mod session;
 
 use std::fs;
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -14,13 +14,13 @@ use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot, sethostname};
 
 use crate::link::{Link, PATH, ip};
-use crate::wire::{GuestSetup, HELLO_PORT};
+use crate::wire::{AGENT_PORT, GuestSetup, HELLO_PORT};
 
 /// Becomes the guest's init. `setup_file` was written by the host and is seen through hostfs.
 ///
 /// Returns only when something went wrong; otherwise the guest is switched off from here.
 pub fn init(setup_file: &Path) -> Result<()> {
-    let outcome = boot(setup_file).and_then(|setup| agent::serve(&setup));
+    let outcome = boot(setup_file).and_then(|(setup, listener)| agent::serve(&setup, &listener));
     if let Err(error) = &outcome {
         // Standard error is the console, whose log the host shows.
         eprintln!("guest: {error:#}");
@@ -29,7 +29,7 @@ pub fn init(setup_file: &Path) -> Result<()> {
     outcome
 }
 
-fn boot(setup_file: &Path) -> Result<GuestSetup> {
+fn boot(setup_file: &Path) -> Result<(GuestSetup, TcpListener)> {
     let setup = fs::read(setup_file).with_context(|| format!("read {}", setup_file.display()))?;
     let setup: GuestSetup = serde_json::from_slice(&setup).context("parse the guest's setup")?;
     file_systems()?;
@@ -39,10 +39,12 @@ fn boot(setup_file: &Path) -> Result<GuestSetup> {
         let mut modprobe = Command::new("modprobe");
         modprobe.args(["-d", &setup.modules, module]).env("PATH", PATH).status().ok();
     }
+    let agent = (Link::Control.guest(setup.number), AGENT_PORT);
+    let listener = TcpListener::bind(agent).context("listen on the control link")?;
     let hello = (Link::Control.host(setup.number), HELLO_PORT);
     TcpStream::connect_timeout(&hello.into(), Duration::from_secs(10))
         .context("tell the host that the guest is up")?;
-    Ok(setup)
+    Ok((setup, listener))
 }
 
 /// Gives the guest memory of its own where it would otherwise write on this machine's disk.

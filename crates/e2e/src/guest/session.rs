@@ -66,9 +66,8 @@ impl Session {
             Call::Bind { path } => {
                 use std::os::unix::ffi::OsStringExt;
                 let path = std::ffi::OsString::from_vec(path);
-                let socket = UnixListener::bind(path).map_err(|e| {
-                    e.raw_os_error().map_or(Errno::INVAL, Errno::from_raw_os_error)
-                })?;
+                let socket = UnixListener::bind(path)
+                    .map_err(|e| e.raw_os_error().map_or(Errno::INVAL, Errno::from_raw_os_error))?;
                 self.sockets.push(socket);
             }
             other => return by_path(other),

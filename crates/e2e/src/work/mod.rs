@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Subcommand;
 
+pub mod churn;
 pub mod tree;
 
 /// What can be done.
@@ -19,6 +20,13 @@ pub enum Work {
         /// How many files.
         files: u32,
     },
+    /// Make and remove files until killed.
+    Churn {
+        /// Where.
+        directory: PathBuf,
+        /// How their names begin.
+        prefix: String,
+    },
     /// Print a checksum for all names, attributes and contents below a directory.
     TreeSum {
         /// The directory.
@@ -30,6 +38,7 @@ impl Work {
     /// Does it.
     pub fn run(self) -> Result<()> {
         match self {
+            Self::Churn { directory, prefix } => churn::churn(&directory, &prefix),
             Self::TreeMake { directory, files } => tree::make(&directory, files),
             Self::TreeSum { directory } => {
                 println!("{}", tree::sum(&directory)?);
