@@ -203,7 +203,7 @@ mod tests {
             assert!(wire.len() - 3 - 4 <= max as usize, "resok longer than {max}");
             let Ok(ReaddirRes::Ok(ok)) = from_bytes(&wire[3..]) else { panic!("{wire:?}") };
             assert_eq!(ok.head, HEAD);
-            assert!(ok.list.iter().eq((1..=fitting as u64).map(|cookie| entry(cookie))));
+            assert!(ok.list.iter().eq((1..=fitting as u64).map(entry)));
             assert_eq!(ok.list.eof(), fitting == 5, "no end may be told after a refusal");
         }
     }
