@@ -8,6 +8,8 @@ mod error;
 mod fs;
 mod handle;
 mod name;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use attr::{Attr, FileType, SetAttr, SetTime, Time};
 pub use cx::{Cred, Cx, Durability, Wait};
