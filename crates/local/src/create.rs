@@ -1,0 +1,374 @@
+//! Making files, directories and links (RFC 1813 §3.3.8 to §3.3.11, §3.3.15), and SETATTR.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+
+use hayase_vfs::{
+    Attr, Cx, Error, FileType, Handle, Name, NewNode, Node as Found, Open, Result, SetAttr,
+    SetTime, Time, Wcc,
+};
+use rustix::fs::{
+    self, AtFlags, CWD, Gid, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, Uid,
+};
+use rustix::io::Errno;
+
+use crate::Core;
+use crate::attr::ctime;
+use crate::errno::{OrError, Sys, error};
+use crate::nodes::Node;
+use crate::permission::WRITE;
+use crate::sys;
+
+const SET_ID: u32 = 0o6000;
+
+/// How often a race with a local program is tried again.
+const TRIES: usize = 8;
+
+/// Takes the permission bits of `mode`.
+fn mode_bits(mode: u32) -> Mode {
+    Mode::from_raw_mode(mode & 0o7777)
+}
+
+/// What an exclusive create leaves in the new file for a retry to find, also after a restart
+/// (RFC 1813 §3.3.8): 31 bits of the verifier in the seconds of each time stamp, which every file
+/// system keeps, and the two bits left in the nanoseconds.
+fn verifier_times(verifier: u64) -> (Time, Time) {
+    let time = |half: u32| Time { secs: i64::from(half & 0x7fff_ffff), nanos: half >> 31 };
+    (time((verifier >> 32) as u32), time(verifier as u32))
+}
+
+/// Whether a file was made by an exclusive create with this verifier, and not used since.
+fn is_made_with(stat: &Stat, verifier: u64) -> bool {
+    let (atime, mtime) = verifier_times(verifier);
+    let same = |secs: i64, nanos: u64, time: Time| {
+        // File systems with whole seconds drop the nanoseconds.
+        secs == time.secs && (nanos == u64::from(time.nanos) || nanos == 0)
+    };
+    stat.st_size == 0
+        && same(stat.st_atime, stat.st_atime_nsec, atime)
+        && same(stat.st_mtime, stat.st_mtime_nsec, mtime)
+}
+
+impl Core {
+    /// A directory and its attributes, for a change of its entries.
+    pub(crate) fn directory(&self, cx: &Cx<'_>, dir: &Handle) -> Result<Arc<Node>> {
+        let (node, stat) = self.live(cx, dir)?;
+        if node.kind != FileType::Directory {
+            return Err(Error::NotDirectory);
+        }
+        if stat.st_nlink == 0 { Err(Error::Stale) } else { Ok(node) }
+    }
+
+    /// Changes a directory as the caller, between its attributes before and after.
+    pub(crate) fn change_entries<T>(
+        &self,
+        cx: &Cx<'_>,
+        dir: &Node,
+        wcc: &mut Wcc,
+        change: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        self.identity.become_caller(cx.cred)?;
+        let _order = dir.lock_changes();
+        wcc.before = Some(dir.attr_of(&dir.stat()?));
+        let result = change();
+        wcc.after = dir.stat().ok().map(|stat| dir.attr_of(&stat));
+        result
+    }
+
+    pub(crate) fn create(
+        &self,
+        cx: &Cx<'_>,
+        dir: &Handle,
+        name: Name<'_>,
+        how: &Open,
+        wcc: &mut Wcc,
+    ) -> Result<Found> {
+        self.may_change(cx)?;
+        let dir = self.directory(cx, dir)?;
+        let (set, times) = match how {
+            Open::Unchecked(set) | Open::Guarded(set) => (*set, None),
+            Open::Exclusive(verifier) => (SetAttr::default(), Some(verifier_times(*verifier))),
+        };
+        let mut set = SetAttr { mode: Some(set.mode.unwrap_or(0)), ..set };
+        if let Some((atime, mtime)) = times {
+            // Nobody but the owner gets at it until the client has set the attributes.
+            (set.atime, set.mtime) = (SetTime::To(atime), SetTime::To(mtime));
+        }
+        for _ in 0..TRIES {
+            let made = self.change_entries(cx, &dir, wcc, || self.create_new(cx, &dir, name, &set));
+            match made {
+                Err(Error::Exists) => {}
+                Err(error) => return Err(error),
+                Ok((node, attributes_set)) => {
+                    if attributes_set {
+                        self.sync_attributes(cx, &node)?;
+                    }
+                    self.sync_entries(cx, &dir)?;
+                    return node.found();
+                }
+            }
+            let existing = match self.find_entry(cx, &dir, name) {
+                // It was removed just now.
+                Err(Error::NotFound) => continue,
+                other => other?,
+            };
+            if existing.kind != FileType::Regular {
+                return Err(Error::Exists);
+            }
+            let stat = existing.stat()?;
+            match how {
+                Open::Guarded(_) => return Err(Error::Exists),
+                Open::Exclusive(verifier) if !is_made_with(&stat, *verifier) => {
+                    return Err(Error::Exists);
+                }
+                Open::Exclusive(_) => {}
+                Open::Unchecked(set) => {
+                    if let Some(size) = set.size {
+                        self.truncate(cx, &existing, &stat, size)?;
+                        self.sync_attributes(cx, &existing)?;
+                    }
+                }
+            }
+            return existing.found();
+        }
+        Err(Error::Delay)
+    }
+
+    /// A new file, and whether attributes were set after it was made.
+    fn create_new(
+        &self,
+        cx: &Cx<'_>,
+        dir: &Arc<Node>,
+        name: Name<'_>,
+        set: &SetAttr,
+    ) -> Result<(Arc<Node>, bool)> {
+        let flags = OFlags::CREATE
+            | OFlags::EXCL
+            | OFlags::WRONLY
+            | OFlags::NOFOLLOW
+            | OFlags::NONBLOCK
+            | OFlags::NOCTTY
+            | OFlags::CLOEXEC;
+        let mode = mode_bits(set.mode.unwrap_or(0));
+        let open = || fs::openat(&dir.path, name.as_bytes(), flags, mode);
+        let file = self.with_room(open).or_error("create", &dir.path)?;
+        let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let path = fs::openat(CWD, link, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+            .or_error("open", &file)?;
+        let (node, stat) = self.adopt(cx, dir, name, path)?;
+        node.adopt_writer(file, self.uptime_secs());
+        self.watch_writer(&node);
+        // The mode was given with the create; a set-id bit that the kernel then left out is not
+        // the caller's to set.
+        let rest = SetAttr { mode: None, ..*set };
+        if rest.is_empty() {
+            return Ok((node, false));
+        }
+        self.identity.become_caller(cx.cred)?;
+        self.apply(cx, &node, &stat, &rest)?;
+        Ok((node, true))
+    }
+
+    pub(crate) fn make_node(
+        &self,
+        cx: &Cx<'_>,
+        dir: &Handle,
+        name: Name<'_>,
+        what: &NewNode<'_>,
+        set: &SetAttr,
+        wcc: &mut Wcc,
+    ) -> Result<Found> {
+        self.may_change(cx)?;
+        let dir = self.directory(cx, dir)?;
+        let node = self.change_entries(cx, &dir, wcc, || {
+            make(&dir, name, what, mode_bits(set.mode.unwrap_or(0)))
+                .or_error("make a node", &dir.path)?;
+            let node = self.find_entry(cx, &dir, name)?;
+            // mkdir leaves set-id bits out; a link has no mode.
+            let wants_bits = *what == NewNode::Directory && set.mode.unwrap_or(0) & SET_ID != 0;
+            let rest = SetAttr { mode: set.mode.filter(|_| wants_bits), size: None, ..*set };
+            if !rest.is_empty() {
+                self.apply(cx, &node, &node.stat()?, &rest)?;
+            }
+            Ok(node)
+        })?;
+        if node.kind == FileType::Directory {
+            self.sync_attributes(cx, &node)?;
+        }
+        self.sync_entries(cx, &dir)?;
+        node.found()
+    }
+
+    pub(crate) fn link(
+        &self,
+        cx: &Cx<'_>,
+        file: &Handle,
+        dir: &Handle,
+        name: Name<'_>,
+        wcc: &mut Wcc,
+    ) -> Result<Attr> {
+        self.may_change(cx)?;
+        let (node, _) = self.live(cx, file)?;
+        let dir = self.directory(cx, dir)?;
+        self.change_entries(cx, &dir, wcc, || {
+            if node.kind == FileType::Directory {
+                return Err(Error::NotOwner);
+            }
+            let link = format!("/proc/self/fd/{}", node.path.as_raw_fd());
+            fs::linkat(CWD, link, &dir.path, name.as_bytes(), AtFlags::SYMLINK_FOLLOW)
+                .or_error("link", &dir.path)
+        })?;
+        self.note_name(&node, &dir, name.as_bytes());
+        self.sync_entries(cx, &dir)?;
+        Ok(node.attr_of(&node.stat()?))
+    }
+
+    pub(crate) fn set_attr(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        set: &SetAttr,
+        guard: Option<Time>,
+        wcc: &mut Wcc,
+    ) -> Result<()> {
+        self.may_change(cx)?;
+        let (node, _) = self.live(cx, of)?;
+        {
+            let _order = node.lock_changes();
+            let before = node.stat()?;
+            wcc.before = Some(node.attr_of(&before));
+            let result = if guard.is_some_and(|guard| guard != ctime(&before)) {
+                Err(Error::NotSync)
+            } else {
+                self.apply(cx, &node, &before, set)
+            };
+            wcc.after = node.stat().ok().map(|stat| node.attr_of(&stat));
+            result?;
+        }
+        if set.is_empty() { Ok(()) } else { self.sync_attributes(cx, &node) }
+    }
+
+    /// Sets attributes as the caller. The length first, since writing takes set-id bits away; the
+    /// owner before the mode, for the same reason; the times last.
+    fn apply(&self, cx: &Cx<'_>, node: &Arc<Node>, before: &Stat, set: &SetAttr) -> Result<()> {
+        if let Some(size) = set.size {
+            self.truncate(cx, node, before, size)?;
+        }
+        self.identity.become_caller(cx.cred)?;
+        if set.uid.is_some() || set.gid.is_some() {
+            let id = |id: u32| if id == u32::MAX { Err(Error::Invalid) } else { Ok(id) };
+            let uid = set.uid.map(id).transpose()?.map(Uid::from_raw);
+            let gid = set.gid.map(id).transpose()?.map(Gid::from_raw);
+            let flags = AtFlags::EMPTY_PATH | AtFlags::SYMLINK_NOFOLLOW;
+            fs::chownat(&node.path, c"", uid, gid, flags).or_error("chown", &node.path)?;
+        }
+        if let Some(mode) = set.mode {
+            set_mode(node, mode)?;
+        }
+        self.set_times(cx, node, set)
+    }
+
+    fn set_times(&self, cx: &Cx<'_>, node: &Node, set: &SetAttr) -> Result<()> {
+        if (set.atime, set.mtime) == (SetTime::Keep, SetTime::Keep) {
+            return Ok(());
+        }
+        let spec = |time: SetTime| match time {
+            SetTime::Keep => Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+            SetTime::Now => Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
+            SetTime::To(time) => Timespec { tv_sec: time.secs, tv_nsec: time.nanos.into() },
+        };
+        if [set.atime, set.mtime]
+            .iter()
+            .any(|t| matches!(t, SetTime::To(t) if t.nanos > 999_999_999))
+        {
+            return Err(Error::Invalid);
+        }
+        let times = Timestamps { last_access: spec(set.atime), last_modification: spec(set.mtime) };
+        let set_them = || fs::utimensat(&node.path, c"", &times, AtFlags::EMPTY_PATH);
+        let mut result = set_them();
+        let one_now = matches!(
+            (set.atime, set.mtime),
+            (SetTime::Now, SetTime::Keep) | (SetTime::Keep, SetTime::Now)
+        );
+        if one_now && matches!(result, Err(Errno::PERM | Errno::ACCESS)) {
+            // The server's time needs write permission only, which the system call grants for
+            // both times together but not for one.
+            let stat = node.stat()?;
+            if self.rights(cx, node, &stat, WRITE)? != 0 {
+                self.identity.become_server()?;
+                result = set_them();
+            }
+        }
+        result.or_error("set times", &node.path)
+    }
+
+    /// The node of a file that was just opened under `name` in `dir`.
+    pub(crate) fn adopt(
+        &self,
+        cx: &Cx<'_>,
+        dir: &Arc<Node>,
+        name: Name<'_>,
+        path: OwnedFd,
+    ) -> Result<(Arc<Node>, Stat)> {
+        let (handle, mount) = self.identify(dir, &path)?;
+        let stat = fs::fstat(&path).or_error("stat", &path)?;
+        if let Some(node) = self.nodes.get(&handle) {
+            return Ok((node, stat));
+        }
+        let node = self.keep(cx, Node::new(handle, mount, stat.st_mode, path, &self.nodes));
+        self.note_name(&node, dir, name.as_bytes());
+        Ok((node, stat))
+    }
+}
+
+fn make(dir: &Node, name: Name<'_>, what: &NewNode<'_>, mode: Mode) -> Sys<()> {
+    let special = |file_type: fs::FileType, dev: u64| {
+        fs::mknodat(&dir.path, name.as_bytes(), file_type, mode, dev)
+    };
+    match *what {
+        NewNode::Directory => fs::mkdirat(&dir.path, name.as_bytes(), mode),
+        NewNode::Symlink(target) => fs::symlinkat(target, &dir.path, name.as_bytes()),
+        NewNode::Fifo => special(fs::FileType::Fifo, 0),
+        NewNode::Socket => special(fs::FileType::Socket, 0),
+        NewNode::Character(major, minor) => {
+            special(fs::FileType::CharacterDevice, fs::makedev(major, minor))
+        }
+        NewNode::Block(major, minor) => {
+            special(fs::FileType::BlockDevice, fs::makedev(major, minor))
+        }
+    }
+}
+
+fn set_mode(node: &Node, mode: u32) -> Result<()> {
+    if node.kind == FileType::Symlink {
+        return Err(Error::Invalid);
+    }
+    let result = match sys::chmod(&node.path, mode & 0o7777) {
+        Err(Errno::NOSYS) => {
+            let link = format!("/proc/self/fd/{}", node.path.as_raw_fd());
+            fs::chmod(link, mode_bits(mode))
+        }
+        other => other,
+    };
+    result.map_err(|errno| error(errno, "chmod", &node.path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attr::kind;
+
+    #[test]
+    fn a_verifier_fits_into_time_stamps() {
+        let (atime, mtime) = verifier_times(0xffff_ffff_8000_0001);
+        assert_eq!(atime, Time { secs: 0x7fff_ffff, nanos: 1 });
+        assert_eq!(mtime, Time { secs: 1, nanos: 1 });
+        assert_eq!(verifier_times(5), (Time { secs: 0, nanos: 0 }, Time { secs: 5, nanos: 0 }));
+    }
+
+    #[test]
+    fn kinds_are_recognized() {
+        assert_eq!(kind(0o100_644), FileType::Regular);
+        assert_eq!(kind(0o140_000), FileType::Socket);
+    }
+}

@@ -1,0 +1,165 @@
+//! Who acts: the caller, whose permissions the kernel then judges, or the server.
+//!
+//! Linux keeps file system ids and supplementary groups per thread. A thread keeps
+//! the identity of its last operation until one needs another; every operation
+//! states whose it needs before it needs it, so an error or a panic in between
+//! leaves nothing wrong behind. Code outside this crate that opens files on a
+//! thread which serves requests calls [`act_as_server`] first.
+
+use std::cell::RefCell;
+
+use hayase_vfs::{Cred, Error, Result};
+use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+
+use crate::sys;
+
+/// The identity of this thread, as far as it is known.
+struct Acting {
+    /// None: whatever the thread inherited from the one that started it.
+    uid: Option<u32>,
+    gid: Option<u32>,
+    groups: Vec<u32>,
+    groups_known: bool,
+}
+
+thread_local! {
+    static ACTING: RefCell<Acting> =
+        const { RefCell::new(Acting { uid: None, gid: None, groups: Vec::new(), groups_known: false }) };
+}
+
+/// Whether operations can run as their callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Identity {
+    /// Each operation runs as its caller.
+    Caller,
+    /// Everything runs as the server's own user.
+    Server,
+}
+
+impl Identity {
+    /// What this process may do. File capabilities come and go with file system uid 0 (and only
+    /// with it), so that acting as callers needs root, not just capabilities.
+    pub(crate) fn of_this_process() -> Self {
+        let needed = CapabilitySet::SETUID
+            | CapabilitySet::SETGID
+            | CapabilitySet::DAC_OVERRIDE
+            | CapabilitySet::DAC_READ_SEARCH
+            | CapabilitySet::CHOWN
+            | CapabilitySet::FOWNER;
+        let able = capabilities(None).is_ok_and(|sets| sets.effective.contains(needed));
+        if able && rustix::process::geteuid().is_root() {
+            Identity::Caller
+        } else {
+            Identity::Server
+        }
+    }
+
+    /// From here on this thread acts as `cred`.
+    pub(crate) fn become_caller(self, cred: &Cred) -> Result<()> {
+        match self {
+            Identity::Caller => {
+                ACTING.with_borrow_mut(|acting| acting.switch(cred.uid, cred.gid, &cred.groups))
+            }
+            Identity::Server => Ok(()),
+        }
+    }
+
+    /// From here on this thread has the server's rights. Group ids stay as they are: nothing is
+    /// created with these rights.
+    pub(crate) fn become_server(self) -> Result<()> {
+        match self {
+            Identity::Caller => ACTING.with_borrow_mut(Acting::privileged),
+            Identity::Server => Ok(()),
+        }
+    }
+
+    /// Whether `cred` passes every permission check.
+    pub(crate) fn is_superuser(self, cred: &Cred) -> bool {
+        self == Identity::Caller && cred.uid == 0
+    }
+
+    /// Whether `cred`, as it will act, owns files of `uid`.
+    pub(crate) fn owns(self, cred: &Cred, uid: u32) -> bool {
+        match self {
+            Identity::Caller => cred.uid == uid,
+            Identity::Server => rustix::process::geteuid().as_raw() == uid,
+        }
+    }
+}
+
+/// Gives this thread the server's own identity back, for work of the server outside a
+/// file system operation. A thread may be left with the identity of its last caller.
+pub fn act_as_server() {
+    ACTING.with_borrow_mut(|acting| {
+        if acting.uid.is_some() && acting.switch(0, 0, &[]).is_err() {
+            tracing::error!("cannot go back to the server's own identity");
+        }
+    });
+}
+
+impl Acting {
+    fn privileged(&mut self) -> Result<()> {
+        if self.uid == Some(0) {
+            return Ok(());
+        }
+        if self.uid.is_none() {
+            drop_resource_limits_override();
+        }
+        self.uid = None;
+        if !sys::set_fs_uid(0) {
+            tracing::error!("setfsuid(0) was refused: is the server still root?");
+            return Err(Error::Io);
+        }
+        self.uid = Some(0);
+        Ok(())
+    }
+
+    fn switch(&mut self, uid: u32, gid: u32, groups: &[u32]) -> Result<()> {
+        if self.uid.is_none() {
+            self.privileged()?;
+        }
+        if !self.groups_known || self.groups != groups {
+            self.groups_known = false;
+            if let Err(errno) = sys::set_groups(groups) {
+                tracing::warn!(uid, count = groups.len(), error = %errno, "setgroups was refused");
+                return Err(Error::Access);
+            }
+            self.groups.clear();
+            self.groups.extend_from_slice(groups);
+            self.groups_known = true;
+        }
+        if self.gid != Some(gid) {
+            self.gid = None;
+            if !sys::set_fs_gid(gid) {
+                return Err(refused("setfsgid", gid));
+            }
+            self.gid = Some(gid);
+        }
+        if self.uid != Some(uid) {
+            self.uid = None;
+            if !sys::set_fs_uid(uid) {
+                return Err(refused("setfsuid", uid));
+            }
+            self.uid = Some(uid);
+        }
+        Ok(())
+    }
+}
+
+/// Some ids do not exist here, such as those outside a container's range.
+fn refused(call: &str, id: u32) -> Error {
+    tracing::warn!(id, "{call} was refused: the id does not exist here");
+    Error::Access
+}
+
+/// Blocks and quotas beyond the limit are for local administration: `CAP_SYS_RESOURCE`, unlike the
+/// capabilities for files, would stay with a caller's identity.
+fn drop_resource_limits_override() {
+    let Ok(mut sets) = capabilities(None) else { return };
+    if sets.effective.contains(CapabilitySet::SYS_RESOURCE) {
+        sets.effective.remove(CapabilitySet::SYS_RESOURCE);
+        if let Err(errno) = set_capabilities(None, sets) {
+            tracing::warn!(error = %errno, "callers may exceed reserved blocks and quotas");
+        }
+    }
+}

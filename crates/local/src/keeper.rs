@@ -1,0 +1,157 @@
+//! What happens in the background: closing descriptors that would be in somebody's way.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use hayase_vfs::Handle;
+use rustix::io::Errno;
+
+use crate::Core;
+use crate::errno::Sys;
+use crate::nodes::Node;
+
+/// How often it is looked after.
+const TICK: Duration = Duration::from_secs(1);
+
+/// A file that was not written to for this long is closed for writing: until then local programs
+/// cannot execute it.
+const IDLE_WRITER_SECS: u64 = 2;
+
+/// Shards of the node table looked through at each tick for files without a name.
+const SHARDS_PER_TICK: usize = 8;
+
+/// Files whose failed sync waits to be told.
+const FAILURES: usize = 4096;
+
+/// The background thread of a file system; ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Keeper {
+    pub(crate) fn start(core: &Arc<Core>) -> std::io::Result<Self> {
+        let (stop, stopped) = channel();
+        let core = Arc::downgrade(core);
+        let thread = std::thread::Builder::new().name("local-keeper".into()).spawn(move || {
+            let mut next_shard = 0;
+            while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                let Some(core) = core.upgrade() else { return };
+                core.close_idle_writers(IDLE_WRITER_SECS);
+                for _ in 0..SHARDS_PER_TICK {
+                    core.forget_removed(next_shard);
+                    next_shard += 1;
+                }
+            }
+        })?;
+        Ok(Keeper { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Core {
+    /// Has a file closed for writing when it is idle.
+    pub(crate) fn watch_writer(&self, node: &Arc<Node>) {
+        let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        writers.push(Arc::downgrade(node));
+    }
+
+    /// Closes what was not written to for `idle_secs`, after a sync if needed.
+    pub(crate) fn close_idle_writers(&self, idle_secs: u64) {
+        let since = self.uptime_secs().saturating_sub(idle_secs);
+        let writers = {
+            let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *writers)
+        };
+        let mut open: Vec<Weak<Node>> = Vec::new();
+        for weak in writers {
+            let Some(node) = weak.upgrade() else { continue };
+            let mut closed = node.close_idle_writer(since);
+            if !closed && node.is_dirty() && !node.written_since(since) {
+                self.flush(&node);
+                closed = node.close_idle_writer(since);
+            }
+            if !closed {
+                open.push(weak);
+            }
+        }
+        let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        writers.append(&mut open);
+    }
+
+    /// Lets go of files that local programs have removed, so that their space is freed.
+    fn forget_removed(&self, shard: usize) {
+        for node in self.nodes.of_shard(shard) {
+            if node.stat().is_ok_and(|stat| stat.st_nlink == 0) {
+                self.nodes.forget(&node.handle);
+            }
+        }
+    }
+}
+
+/// Files whose data could not be written to the disk in the background: told at their next COMMIT.
+#[derive(Debug, Default)]
+pub(crate) struct Failed {
+    count: AtomicUsize,
+    handles: Mutex<Vec<Handle>>,
+}
+
+impl Failed {
+    pub(crate) fn put(&self, handle: Handle) {
+        let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        if !handles.contains(&handle) {
+            if handles.len() >= FAILURES {
+                handles.remove(0);
+            }
+            handles.push(handle);
+        }
+        self.count.store(handles.len(), Ordering::Release);
+    }
+
+    pub(crate) fn contains(&self, handle: &Handle) -> bool {
+        self.count.load(Ordering::Acquire) != 0
+            && self.handles.lock().unwrap_or_else(PoisonError::into_inner).contains(handle)
+    }
+
+    /// Whether there was a failure, which is then told.
+    pub(crate) fn take(&self, handle: &Handle) -> bool {
+        if self.count.load(Ordering::Acquire) == 0 {
+            return false;
+        }
+        let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = handles.len();
+        handles.retain(|failed| failed != handle);
+        self.count.store(handles.len(), Ordering::Release);
+        handles.len() != before
+    }
+}
+
+/// Failures to order, for tests.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    /// Syncs from the next one on that fail.
+    pub syncs: AtomicUsize,
+}
+
+impl Faults {
+    /// Stands before every sync.
+    pub(crate) fn sync(&self) -> Sys<()> {
+        if self.syncs.load(Ordering::Relaxed) == 0 {
+            return Ok(());
+        }
+        self.syncs.fetch_sub(1, Ordering::Relaxed);
+        Err(Errno::IO)
+    }
+}

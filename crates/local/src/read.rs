@@ -1,0 +1,188 @@
+//! READ (RFC 1813 §3.3.6): small amounts copied, large ones left where they are.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hayase_buf::{Payload, Span};
+use hayase_vfs::{Cx, Error, FileType, Handle, Read, ReadData, Result, Wait};
+use rustix::fs::{Advice, Stat, fadvise, fstat};
+use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
+
+use crate::Core;
+use crate::errno::OrError;
+use crate::nodes::Node;
+use crate::sys;
+
+/// Up to this many bytes are copied into the reply; above, sending from the page cache is cheaper.
+const INLINE_BYTES: usize = 32 << 10;
+
+/// Pages of the page cache.
+const PAGE_BYTES: u64 = 4096;
+
+/// How far the disk is kept ahead of a sequential reader.
+const AHEAD_BYTES: u64 = 4 << 20;
+
+/// Without `cachestat` one byte in each stretch of this many is probed.
+const PROBE_BYTES: u64 = 128 << 10;
+
+/// Whether this kernel has no `cachestat`.
+static NO_CACHESTAT: AtomicBool = AtomicBool::new(false);
+
+impl Core {
+    pub(crate) fn read(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        offset: u64,
+        count: u32,
+        inline: &mut Vec<u8>,
+    ) -> Result<Read> {
+        let (node, file, stat) = self.open_to_read(cx, of)?;
+        self.may_read(cx, &node, &stat)?;
+        let size = stat.st_size as u64;
+        let len = u64::from(count).min(size.saturating_sub(offset)) as usize;
+        let data = if len == 0 {
+            ReadData::Inline(0)
+        } else if len <= INLINE_BYTES {
+            read_inline(cx, &node, &file, offset, len, inline)?
+        } else {
+            self.read_large(cx, &node, file, offset, len, size)?
+        };
+        // Nothing at all, inside the size that was: the file has just become shorter.
+        let eof = data.is_empty() || offset + data.len() as u64 >= size;
+        Ok(Read { data, eof, attr: node.attr_of(&stat) })
+    }
+
+    fn open_to_read(&self, cx: &Cx<'_>, of: &Handle) -> Result<(Arc<Node>, Arc<OwnedFd>, Stat)> {
+        let mut node = self.node(cx, of)?;
+        match node.kind {
+            FileType::Regular => {}
+            FileType::Directory => return Err(Error::IsDirectory),
+            _ => return Err(Error::Invalid),
+        }
+        let mut file = Arc::clone(self.reader(&node)?);
+        let mut stat = fstat(&file).or_error("stat", &file)?;
+        if stat.st_nlink == 0 {
+            // As in `live`.
+            drop((node, file));
+            (node, stat) = self.live(cx, of)?;
+            file = Arc::clone(self.reader(&node)?);
+        }
+        Ok((node, file, stat))
+    }
+
+    /// Leaves data that is in the page cache to be sent from there; otherwise reads it, with the
+    /// disk kept busy ahead of a sequential reader.
+    fn read_large(
+        &self,
+        cx: &Cx<'_>,
+        node: &Node,
+        file: Arc<OwnedFd>,
+        offset: u64,
+        len: usize,
+        size: u64,
+    ) -> Result<ReadData> {
+        if node.mount.in_memory() || self.is_cached(&file, offset, len as u64)? {
+            return Ok(ReadData::Payload(Payload::Span(Span { file, offset, len })));
+        }
+        cx.may_block()?;
+        read_ahead(node, &file, offset, len as u64, size);
+        let Some(mut buffer) = self.options.pool.take() else {
+            return Ok(ReadData::Payload(Payload::Span(Span { file, offset, len })));
+        };
+        let len = len.min(buffer.len());
+        let mut filled = 0;
+        while filled < len {
+            match pread(&file, &mut buffer[filled..len], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(Errno::INTR) => {}
+                Err(errno) if filled == 0 => return Err(errno).or_error("read", &file),
+                // The data before the error is good; the client asks for the rest.
+                Err(_) => break,
+            }
+        }
+        Ok(ReadData::Payload(Payload::Buffer { buffer, len: filled }))
+    }
+
+    /// Whether reading this range waits for nothing.
+    fn is_cached(&self, file: &OwnedFd, offset: u64, len: u64) -> Result<bool> {
+        let last = offset + len - 1;
+        if !NO_CACHESTAT.load(Ordering::Relaxed) {
+            let mut counted = sys::cached_pages(file, offset, len);
+            if counted == Err(Errno::PERM) {
+                // For owners and writers only, since it tells what others read.
+                self.identity.become_server()?;
+                counted = sys::cached_pages(file, offset, len);
+            }
+            match counted {
+                // Pages that are being read count as well: the last one, read last, tells.
+                Ok(pages) => {
+                    let wanted = last / PAGE_BYTES - offset / PAGE_BYTES + 1;
+                    return Ok(pages >= wanted && is_byte_cached(file, last));
+                }
+                Err(Errno::NOSYS) => NO_CACHESTAT.store(true, Ordering::Relaxed),
+                Err(_) => {}
+            }
+        }
+        let mut probes = (offset..last).step_by(PROBE_BYTES as usize);
+        Ok(is_byte_cached(file, last) && probes.all(|at| is_byte_cached(file, at)))
+    }
+}
+
+/// Asks the disk for what a sequential reader will want next.
+fn read_ahead(node: &Node, file: &OwnedFd, offset: u64, len: u64, size: u64) {
+    let end = offset + len;
+    let before = node.read_end.swap(end, Ordering::Relaxed);
+    // Requests of one reader arrive a little out of order.
+    if before.abs_diff(offset) > AHEAD_BYTES || end >= size {
+        return;
+    }
+    let ahead = node.ahead_end.load(Ordering::Relaxed);
+    let known = if ahead > end && ahead <= end + AHEAD_BYTES { ahead } else { end };
+    let goal = (end + AHEAD_BYTES).min(size);
+    // In large steps: asking costs a system call.
+    if goal > known && (goal - known >= AHEAD_BYTES / 2 || goal == size) {
+        node.ahead_end.store(goal, Ordering::Relaxed);
+        let len = std::num::NonZeroU64::new(goal - known);
+        // Advice: reading works without.
+        let _ = fadvise(file, known, len, Advice::WillNeed);
+    }
+}
+
+fn is_byte_cached(file: &OwnedFd, offset: u64) -> bool {
+    let mut byte = [0];
+    let mut buffers = [std::io::IoSliceMut::new(&mut byte)];
+    preadv2(file, &mut buffers, offset, ReadWriteFlags::NOWAIT) == Ok(1)
+}
+
+fn read_inline(
+    cx: &Cx<'_>,
+    node: &Node,
+    file: &OwnedFd,
+    offset: u64,
+    len: usize,
+    inline: &mut Vec<u8>,
+) -> Result<ReadData> {
+    let start = inline.len();
+    let nowait = cx.wait == Wait::Never && !node.mount.in_memory();
+    let mut filled = 0;
+    while filled < len {
+        let at = offset + filled as u64;
+        match sys::read_append(file, inline, len - filled, at, nowait) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN | Errno::OPNOTSUPP) if nowait => {
+                inline.truncate(start);
+                return Err(Error::WouldBlock);
+            }
+            Err(errno) => {
+                inline.truncate(start);
+                return Err(errno).or_error("read", file);
+            }
+        }
+    }
+    Ok(ReadData::Inline(filled))
+}

@@ -1,0 +1,202 @@
+//! READDIR and READDIRPLUS (RFC 1813 §3.3.16, §3.3.17).
+//!
+//! A cookie is the position that the kernel gives for an entry, which the usual
+//! file systems keep valid whatever happens to other entries, and over restarts.
+
+use std::cell::RefCell;
+use std::ffi::CStr;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hayase_vfs::{
+    Cx, DirEntry, DirRead, EntrySink, Error, FileType, Handle, Node as Found, Result,
+};
+use rustix::fs::{self, AtFlags, Mode, OFlags, RawDir, SeekFrom, StatxFlags};
+use rustix::io::Errno;
+
+use crate::Core;
+use crate::attr::{attr, attr_of_statx};
+use crate::errno::error;
+use crate::handle::Name as Parts;
+use crate::lookup::{KEY_FIELDS, kernel_handle, key};
+use crate::nodes::Node;
+use crate::permission::READ;
+use crate::sys;
+
+/// Bytes of entries taken from the kernel at once. A reply takes a few hundred entries; what does
+/// not fit is read again for the next one.
+const BUFFER_BYTES: usize = 32 << 10;
+
+/// Descriptors kept per directory for the next page of a listing.
+const LISTINGS: usize = 4;
+
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Descriptors of one directory, each with its own position.
+#[derive(Debug, Default)]
+pub(crate) struct Listings {
+    idle: Mutex<Vec<Listing>>,
+    count: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Listing {
+    file: OwnedFd,
+}
+
+impl Listings {
+    /// How many descriptors are kept.
+    pub(crate) fn count(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    fn take(&self, node: &Node) -> Option<Listing> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let listing = idle.pop()?;
+        self.count.store(idle.len(), Ordering::Relaxed);
+        node.count_closed();
+        Some(listing)
+    }
+
+    /// Keeps a descriptor for the next page, unless there are enough.
+    fn put(&self, listing: Listing, node: &Node) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < LISTINGS {
+            idle.push(listing);
+            self.count.store(idle.len(), Ordering::Relaxed);
+            node.count_opened();
+        }
+    }
+}
+
+impl Core {
+    pub(crate) fn read_dir(
+        &self,
+        cx: &Cx<'_>,
+        dir: &Handle,
+        cookie: u64,
+        with_nodes: bool,
+        sink: &mut EntrySink<'_>,
+    ) -> Result<DirRead> {
+        cx.may_block()?;
+        let (node, stat) = self.live(cx, dir)?;
+        if node.kind != FileType::Directory {
+            return Err(Error::NotDirectory);
+        }
+        let superuser = self.identity.is_superuser(cx.cred);
+        if !superuser && self.rights(cx, &node, &stat, READ)? == 0 {
+            return Err(Error::Access);
+        }
+        let listing = self.listing_at(&node, cookie)?;
+        // Entries are looked up as the caller, who may be allowed to list them only.
+        self.identity.become_caller(cx.cred)?;
+        // Taken out of its cell, so that a sink that lists another directory finds one too.
+        let mut buffer = BUFFER.take();
+        buffer.reserve(BUFFER_BYTES);
+        let entries = RawDir::new(&listing.file, &mut buffer.spare_capacity_mut()[..BUFFER_BYTES]);
+        let eof = self.list(&node, entries, with_nodes, sink);
+        BUFFER.set(buffer);
+        let eof = eof?;
+        if !eof {
+            node.listings.put(listing, &node);
+        }
+        Ok(DirRead { eof, attr: node.attr_of(&node.stat()?) })
+    }
+
+    /// A descriptor of a directory that stands at `cookie`.
+    fn listing_at(&self, node: &Node, cookie: u64) -> Result<Listing> {
+        let listing = match node.listings.take(node) {
+            Some(listing) => listing,
+            None => Listing { file: self.reopen(node, OFlags::RDONLY | OFlags::DIRECTORY)? },
+        };
+        if cookie > i64::MAX as u64 {
+            return Err(Error::BadCookie);
+        }
+        match fs::seek(&listing.file, SeekFrom::Start(cookie)) {
+            Ok(_) => Ok(listing),
+            Err(Errno::INVAL) => Err(Error::BadCookie),
+            Err(errno) => Err(error(errno, "seek", &node.path)),
+        }
+    }
+
+    /// Hands entries to `sink` until it is full; answers whether none was left.
+    fn list(
+        &self,
+        dir: &Arc<Node>,
+        mut entries: RawDir<'_, &OwnedFd>,
+        with_nodes: bool,
+        sink: &mut EntrySink<'_>,
+    ) -> Result<bool> {
+        while let Some(entry) = entries.next() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                // The directory was removed.
+                Err(Errno::NOENT) => return Err(Error::Stale),
+                Err(errno) => return Err(error(errno, "list", &dir.path)),
+            };
+            let name = entry.file_name();
+            let at_root = dir.handle == self.root;
+            let is_self = name == c"." || (name == c".." && at_root);
+            let node = if !with_nodes {
+                None
+            } else if is_self {
+                let attr = dir.attr_of(&dir.stat()?);
+                Some(Found { handle: dir.handle, attr })
+            } else if name == c".." {
+                None
+            } else {
+                self.found_at(dir, name, entry.ino())
+            };
+            let fileid = match (&node, is_self) {
+                (_, true) if at_root => self.root_node.stat()?.st_ino,
+                _ => entry.ino(),
+            };
+            // Positions go on from 1 or higher; a file system that has none cannot be continued,
+            // and the end is where that does least harm.
+            let cookie = match entry.next_entry_cookie() {
+                0 => i64::MAX as u64,
+                cookie => cookie,
+            };
+            if !sink(&DirEntry { name: name.to_bytes(), fileid, cookie, node }) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Handle and attributes of an entry; nothing if it has just been removed or replaced, may
+    /// not be looked at, or is on another mount that clients may not enter.
+    fn found_at(&self, dir: &Arc<Node>, name: &CStr, ino: u64) -> Option<Found> {
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+        if dir.mount.by_kernel {
+            let (handle, mount) = sys::name_to_handle(&dir.path, name).ok()?;
+            if mount == dir.mount.id {
+                let stat = fs::statat(&dir.path, name, flags).ok()?;
+                // Another file by that name since: its attributes are not those of the handle.
+                let same = stat.st_ino == ino;
+                let handle = kernel_handle(&dir.mount, handle).ok()?;
+                return same.then(|| Found { handle, attr: dir.attr_of(&stat) });
+            }
+        } else {
+            let fields = StatxFlags::BASIC_STATS | KEY_FIELDS;
+            let stat = fs::statx(&dir.path, name, flags, fields).ok()?;
+            if stat.stx_mnt_id == dir.mount.id {
+                let key = key(&dir.mount, &stat);
+                let attr = attr_of_statx(&stat, dir.mount.fsid());
+                self.note_key(key, dir, name.to_bytes());
+                return Some(Found { handle: Parts::Index(key).handle()?, attr });
+            }
+        }
+        if !self.mounts.cross() {
+            return None;
+        }
+        let open = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = fs::openat(&dir.path, name, open, Mode::empty()).ok()?;
+        let (handle, mount) = self.identify(dir, &file).ok()?;
+        let stat = fs::fstat(&file).ok()?;
+        Some(Found { handle, attr: attr(&stat, mount.fsid()) })
+    }
+}

@@ -1,0 +1,237 @@
+//! The system calls that rustix does not offer, or not for one thread alone.
+//! All `unsafe` code of this crate is here.
+#![allow(unsafe_code)]
+// Bits and offsets go to the kernel as they are.
+#![allow(clippy::cast_possible_wrap)]
+
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::errno::Sys;
+
+/// The longest kernel handle that fits into ours.
+pub(crate) const KERNEL_HANDLE_MAX: usize = 36;
+
+/// A file's name in its file system, made by the kernel (`struct file_handle`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KernelHandle {
+    pub kind: u8,
+    len: u8,
+    bytes: [u8; KERNEL_HANDLE_MAX],
+}
+
+impl KernelHandle {
+    /// A handle of these bytes, or nothing if they are none or too many.
+    pub(crate) fn new(kind: u8, from: &[u8]) -> Option<Self> {
+        let mut bytes = [0; KERNEL_HANDLE_MAX];
+        bytes.get_mut(..from.len())?.copy_from_slice(from);
+        (!from.is_empty()).then_some(KernelHandle { kind, len: from.len() as u8, bytes })
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+/// `struct file_handle` with room for the longest handle we keep.
+#[repr(C)]
+struct RawHandle {
+    len: u32,
+    kind: i32,
+    bytes: [u8; KERNEL_HANDLE_MAX],
+}
+
+fn check(result: libc::c_long) -> Sys<usize> {
+    if result >= 0 {
+        return Ok(result as usize);
+    }
+    let error = std::io::Error::last_os_error();
+    Err(Errno::from_io_error(&error).unwrap_or(Errno::IO))
+}
+
+/// `name_to_handle_at`: the handle of `name` in `dir`, or of `dir` itself if
+/// `name` is empty, and the id of the mount it is on. Does not follow a link.
+pub(crate) fn name_to_handle(dir: impl AsFd, name: &CStr) -> Result<(KernelHandle, u64), Errno> {
+    let mut raw =
+        RawHandle { len: KERNEL_HANDLE_MAX as u32, kind: 0, bytes: [0; KERNEL_HANDLE_MAX] };
+    let mut mount: libc::c_int = 0;
+    let flags = if name.is_empty() { libc::AT_EMPTY_PATH } else { 0 };
+    // SAFETY: `raw` has the layout of `struct file_handle` with as many bytes behind it as its
+    // first field says; `name` is terminated; all pointers live through the call.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_name_to_handle_at,
+            dir.as_fd().as_raw_fd(),
+            name.as_ptr(),
+            &raw mut raw,
+            &raw mut mount,
+            flags,
+        )
+    })?;
+    let bytes = raw.bytes.get(..raw.len as usize).ok_or(Errno::OVERFLOW)?;
+    let kind = u8::try_from(raw.kind).map_err(|_| Errno::OVERFLOW)?;
+    let handle = KernelHandle::new(kind, bytes).ok_or(Errno::OPNOTSUPP)?;
+    Ok((handle, mount as u64))
+}
+
+/// `open_by_handle_at`: opens a file of the file system that `mount` is open on.
+pub(crate) fn open_by_handle(
+    mount: impl AsFd,
+    handle: &KernelHandle,
+    flags: OFlags,
+) -> Sys<OwnedFd> {
+    let mut raw =
+        RawHandle { len: u32::from(handle.len), kind: i32::from(handle.kind), bytes: handle.bytes };
+    let flags = flags | OFlags::CLOEXEC;
+    // SAFETY: `raw` is a whole `struct file_handle`, of `len` ≤ KERNEL_HANDLE_MAX bytes.
+    let fd = check(unsafe {
+        libc::syscall(
+            libc::SYS_open_by_handle_at,
+            mount.as_fd().as_raw_fd(),
+            &raw mut raw,
+            flags.bits() as libc::c_int,
+        )
+    })?;
+    // SAFETY: the kernel just gave us this descriptor, and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+}
+
+/// `setfsuid` for this thread alone; answers whether it took effect.
+///
+/// The call itself cannot fail visibly: it answers the previous id. Asking for
+/// the impossible id -1 changes nothing and so reads the present one.
+pub(crate) fn set_fs_uid(uid: u32) -> bool {
+    // SAFETY: no pointers; the raw call concerns this thread only, unlike the C library's wrappers
+    // for the real ids.
+    unsafe {
+        libc::syscall(libc::SYS_setfsuid, uid);
+        libc::syscall(libc::SYS_setfsuid, u32::MAX) as u32 == uid && uid != u32::MAX
+    }
+}
+
+/// `setfsgid` for this thread alone; answers whether it took effect.
+pub(crate) fn set_fs_gid(gid: u32) -> bool {
+    // SAFETY: as in `set_fs_uid`.
+    unsafe {
+        libc::syscall(libc::SYS_setfsgid, gid);
+        libc::syscall(libc::SYS_setfsgid, u32::MAX) as u32 == gid && gid != u32::MAX
+    }
+}
+
+/// `setgroups` for this thread alone.
+pub(crate) fn set_groups(groups: &[u32]) -> Sys<()> {
+    // SAFETY: the pointer is good for `groups.len()` ids and only read.
+    check(unsafe { libc::syscall(libc::SYS_setgroups, groups.len(), groups.as_ptr()) }).map(drop)
+}
+
+/// Whether the caller of this thread may do all of `mode` (R, W, X = 4, 2, 1) with the open file,
+/// by its effective and file system ids (`faccessat2`).
+pub(crate) fn access(file: impl AsFd, mode: u32) -> Sys<()> {
+    // SAFETY: the path is a constant, terminated string.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_faccessat2,
+            file.as_fd().as_raw_fd(),
+            c"".as_ptr(),
+            mode,
+            libc::AT_EACCESS | libc::AT_EMPTY_PATH,
+        )
+    })
+    .map(drop)
+}
+
+/// `fchmodat2` of an open file, which may be open with `O_PATH` only (since Linux 6.6).
+pub(crate) fn chmod(file: impl AsFd, mode: u32) -> Sys<()> {
+    const SYS_FCHMODAT2: libc::c_long = 452;
+    // SAFETY: the path is a constant, terminated string.
+    check(unsafe {
+        libc::syscall(
+            SYS_FCHMODAT2,
+            file.as_fd().as_raw_fd(),
+            c"".as_ptr(),
+            mode,
+            libc::AT_EMPTY_PATH,
+        )
+    })
+    .map(drop)
+}
+
+/// How many pages of a range are in the page cache (`cachestat`, since Linux 6.5).
+pub(crate) fn cached_pages(file: impl AsFd, offset: u64, len: u64) -> Sys<u64> {
+    const SYS_CACHESTAT: libc::c_long = 451;
+    let range = [offset, len];
+    let mut counts = [0u64; 5]; // cached, dirty, in writeback, evicted, recently evicted
+    // SAFETY: both arrays have the layouts of `struct cachestat_range` and `struct cachestat`.
+    check(unsafe {
+        libc::syscall(
+            SYS_CACHESTAT,
+            file.as_fd().as_raw_fd(),
+            range.as_ptr(),
+            counts.as_mut_ptr(),
+            0,
+        )
+    })?;
+    Ok(counts[0])
+}
+
+/// One `preadv2` of up to `len` bytes, appended to `to`, which need not be zeroed before.
+/// With `nowait`, only from memory (`EAGAIN`, or short, where the disk is needed).
+pub(crate) fn read_append(
+    file: impl AsFd,
+    to: &mut Vec<u8>,
+    len: usize,
+    offset: u64,
+    nowait: bool,
+) -> Sys<usize> {
+    to.reserve(len);
+    let spare: &mut [MaybeUninit<u8>] = &mut to.spare_capacity_mut()[..len];
+    let iov = libc::iovec { iov_base: spare.as_mut_ptr().cast(), iov_len: len };
+    let flags = if nowait { libc::RWF_NOWAIT } else { 0 };
+    // SAFETY: `iov` describes spare capacity of `to`, which nothing else uses. The offset goes in
+    // two halves, of which 64-bit kernels take the first whole and ignore the second.
+    let read = check(unsafe {
+        libc::syscall(
+            libc::SYS_preadv2,
+            file.as_fd().as_raw_fd(),
+            &raw const iov,
+            1,
+            offset as libc::c_long,
+            (offset >> 32) as libc::c_long,
+            flags,
+        )
+    })?;
+    // SAFETY: the kernel has filled the first `read` ≤ `len` bytes of the spare capacity.
+    unsafe { to.set_len(to.len() + read) };
+    Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_appends_and_reads_no_further() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        std::fs::write(&path, b"0123456789").unwrap();
+        let file = std::fs::File::open(&path).unwrap();
+        let mut to = b"head".to_vec();
+        to.reserve(100);
+        assert_eq!(read_append(&file, &mut to, 4, 3, false), Ok(4));
+        assert_eq!(to, b"head3456");
+        assert_eq!(read_append(&file, &mut to, 4, 10, false), Ok(0));
+        assert_eq!(read_append(&file, &mut to, 50, 8, false), Ok(2));
+        assert_eq!(to, b"head345689");
+    }
+
+    #[test]
+    fn kernel_handles_are_bounded() {
+        assert!(KernelHandle::new(1, &[]).is_none());
+        assert!(KernelHandle::new(1, &[0; KERNEL_HANDLE_MAX + 1]).is_none());
+        assert_eq!(KernelHandle::new(1, &[5; 8]).unwrap().bytes(), [5; 8]);
+    }
+}
