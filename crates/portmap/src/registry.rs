@@ -50,10 +50,15 @@ impl Registry {
     }
 
     /// Adds an entry; false if the program's version is registered elsewhere on
-    /// this transport, or the table is full.
+    /// this transport, or the table is full. This server may make another's entry its own.
     pub fn set(&mut self, service: Service, owner: Owner) -> bool {
-        if let Some(entry) = self.entry(service.prog, service.vers, service.netid()) {
-            return entry.service.addr == service.addr;
+        let key = |s: &Service| (s.prog, s.vers, s.netid());
+        if let Some(entry) = self.entries.iter_mut().find(|e| key(&e.service) == key(&service)) {
+            let same = entry.service.addr == service.addr;
+            if same && owner == Owner::Server {
+                entry.owner = owner;
+            }
+            return same;
         }
         let others = self.entries.iter().filter(|entry| entry.owner == Owner::Local).count();
         if owner == Owner::Local && others >= OTHERS_MAX {

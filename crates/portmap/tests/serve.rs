@@ -282,6 +282,11 @@ fn what_this_server_registered_is_nobody_elses_to_remove() {
     assert_eq!(scene.get_port(NFS, 3, 6), success(&words(&[2049])));
     let netids = [Netid::Tcp, Netid::Tcp6];
     assert!(scene.registry.unset(NFS, 3, &netids, Owner::Server));
+
+    let [service, _] = Service::everywhere(NFS, 3, Protocol::Tcp, 2049);
+    assert_eq!(scene.call(2, SET, &words(&[NFS, 3, 6, 2049])), success(YES));
+    assert!(scene.registry.set(service, Owner::Server), "taken over");
+    assert_eq!(scene.call(2, UNSET, &words(&[NFS, 3, 6, 2049])), success(NO));
 }
 
 #[test]
@@ -395,5 +400,26 @@ fn what_is_no_call_is_not_answered() {
     // Not even a reply: two portmappers must not talk to each other for ever.
     for record in [&b""[..], b"x", &words(&[XID, 1, 0, 0, 0, 0]), &words(&[XID, 0])] {
         assert_eq!(scene.record(record), SILENCE);
+    }
+}
+
+#[test]
+fn any_bytes_are_stood_and_no_reply_is_long() {
+    const HOSTILE: [u32; 6] = [0, 1, 6, 255, 0xffff_fff0, u32::MAX];
+    let rpcb = wire(&[Word(NFS), Word(3), Text("tcp"), Text("0.0.0.0.8.1"), Text("0")]);
+    for mut scene in [Scene::new(), Scene::local()] {
+        for (vers, proc) in (2..5).flat_map(|vers| (0..14).map(move |proc| (vers, proc))) {
+            let header = words(&[XID, 0, 2, 100_000, vers, proc, 0, 0, 0, 0]);
+            let call = [&header[..], &rpcb].concat();
+            for at in (0..call.len()).step_by(4) {
+                for word in HOSTILE {
+                    let mut call = call.clone();
+                    call[at..at + 4].copy_from_slice(&word.to_be_bytes());
+                    assert!(scene.record(&call).len() < 4096);
+                }
+                scene.record(&call[..at]);
+                scene.record(&call[..at + 3]);
+            }
+        }
     }
 }
