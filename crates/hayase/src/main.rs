@@ -1,2 +1,37 @@
 //! The `hayase` command.
-fn main() {}
+#![forbid(unsafe_code)]
+
+mod cli;
+mod status;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+use tracing_subscriber::EnvFilter;
+
+use cli::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(&cli.log))
+        .with_target(false)
+        .with_writer(std::io::stderr)
+        .init();
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("hayase: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<()> {
+    match cli.command {
+        Command::Serve(serve) => hayase_server::run(serve.into()),
+        Command::Status(args) => status::status(&args),
+        Command::Reload(args) => status::reload(&args),
+    }
+}

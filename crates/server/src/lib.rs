@@ -1,1 +1,33 @@
-//! Placeholder.
+//! A whole Hayase server: exports, listening sockets, state directory, admin socket,
+//! registration with the portmapper, start and stop.
+//!
+//! ```no_run
+//! use hayase_server::{Options, Server};
+//!
+//! # fn main() -> anyhow::Result<()> {
+//! let server = Server::start(Options { dirs: vec!["/srv/data".into()], ..Options::default() })?;
+//! println!("serving on {:?}", server.addresses());
+//! server.stop();
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod admin;
+mod backends;
+mod banner;
+mod exports;
+mod listen;
+mod options;
+mod run;
+mod server;
+mod service;
+mod state_dir;
+mod status;
+mod system;
+
+pub use options::Options;
+pub use run::run;
+pub use server::Server;
+pub use state_dir::default_state_dir;
+pub use status::Status;

@@ -24,7 +24,7 @@ mod udp;
 mod workers;
 
 pub use limits::Limits;
-pub use listener::bind;
+pub use listener::{bind, bind_udp};
 pub use service::{Carrier, Disposition, Service};
 pub use transport::{Config, Transport};
 pub use udp::UdpServer;

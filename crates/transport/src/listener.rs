@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -13,16 +13,28 @@ const BACKLOG: i32 = 4096;
 /// Opens a listening TCP socket. An IPv6 address listens to IPv6 only, so that
 /// both wildcard addresses can be listened to side by side.
 pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    let socket = socket(address, SocketType::STREAM)?;
+    rustix::io::ioctl_fionbio(&socket, true)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
-    if address.is_ipv6() {
-        sockopt::set_ipv6_v6only(&socket, true)?;
-    }
     rustix::net::bind(&socket, &address)?;
     rustix::net::listen(&socket, BACKLOG)?;
     Ok(socket.into())
+}
+
+/// Opens a UDP socket, for IPv6 or IPv4 only, like [`bind`].
+pub fn bind_udp(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = socket(address, SocketType::DGRAM)?;
+    rustix::net::bind(&socket, &address)?;
+    Ok(socket.into())
+}
+
+fn socket(address: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
+    let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
+    let socket = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None)?;
+    if address.is_ipv6() {
+        sockopt::set_ipv6_v6only(&socket, true)?;
+    }
+    Ok(socket)
 }
 
 /// Sets what every accepted connection needs.

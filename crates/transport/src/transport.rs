@@ -3,7 +3,7 @@
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -80,9 +80,10 @@ impl Transport {
         Ok(Transport { inboxes, shards, workers, connections })
     }
 
-    /// Connections that are open now.
-    pub fn connection_count(&self) -> usize {
-        self.connections.load(std::sync::atomic::Ordering::Relaxed)
+    /// Tells how many connections are open, also from other threads.
+    pub fn connection_counter(&self) -> Arc<dyn Fn() -> usize + Send + Sync> {
+        let connections = Arc::clone(&self.connections);
+        Arc::new(move || connections.load(Ordering::Relaxed))
     }
 
     /// Takes no more calls, finishes those begun, sends their replies, and closes all connections.

@@ -1,0 +1,84 @@
+//! The command line.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use hayase_server::Options;
+
+/// Serves files over NFS as fast as the hardware allows.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// What to log: error, warn, info, debug, trace, or a list such as `info,hayase_nfs=debug`
+    #[arg(long, global = true, default_value = "info", value_name = "LEVEL")]
+    pub(crate) log: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve directories to NFS clients
+    Serve(Serve),
+    /// Show what a running server does
+    Status(Target),
+    /// Have a running server read its exports again
+    Reload(Target),
+}
+
+/// Which server, and how its answer is printed.
+#[derive(Debug, Args)]
+pub(crate) struct Target {
+    /// State directory of the server [default: /var/lib/hayase as root, else the user's own]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) state_dir: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Directories to export to everyone, each under its absolute path
+    #[arg(value_name = "DIR", required_unless_present = "exports")]
+    dirs: Vec<PathBuf>,
+    /// Export what this file says, in the format of exports(5)
+    #[arg(long, value_name = "FILE")]
+    exports: Option<PathBuf>,
+    /// Listen to this address only; can be given several times [default: all addresses]
+    #[arg(long, value_name = "ADDR")]
+    listen: Vec<IpAddr>,
+    /// Port for NFS and MOUNT
+    #[arg(long, default_value_t = 2049)]
+    port: u16,
+    /// Where the server keeps what has to outlive it [default: /var/lib/hayase as root, else
+    /// the user's own state directory]
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+    /// Let nobody change the directories named here (exports of a file say ro or rw themselves)
+    #[arg(long)]
+    read_only: bool,
+    /// Threads for calls that may wait for a disk [default: 4 for each core, at least 16]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    threads: Option<u16>,
+    /// Neither register with this host's rpcbind nor stand in for it on port 111
+    #[arg(long)]
+    no_portmap: bool,
+}
+
+impl From<Serve> for Options {
+    fn from(serve: Serve) -> Self {
+        Options {
+            dirs: serve.dirs,
+            exports: serve.exports,
+            listen: serve.listen,
+            port: serve.port,
+            state_dir: serve.state_dir,
+            read_only: serve.read_only,
+            threads: serve.threads.map(usize::from),
+            portmap: !serve.no_portmap,
+        }
+    }
+}

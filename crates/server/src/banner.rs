@@ -1,0 +1,96 @@
+//! What a server says when it starts: how to mount it, and what it cannot do.
+
+use std::fmt::Write;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use crate::system;
+
+/// What the banner speaks of.
+pub(crate) struct Facts<'a> {
+    pub(crate) paths: &'a [PathBuf],
+    pub(crate) port: u16,
+    /// Addresses listened to; none named means all.
+    pub(crate) listen: &'a [IpAddr],
+    /// Whether clients are told the port by a portmapper; else why not.
+    pub(crate) portmap: Result<&'a str, &'a str>,
+    /// What the file systems say of themselves.
+    pub(crate) notes: &'a [String],
+}
+
+/// The text, with a line feed at the end.
+pub(crate) fn banner(facts: &Facts<'_>) -> String {
+    let host = host(facts.listen);
+    let mut text = format!("Hayase {} serves NFSv3\n", env!("CARGO_PKG_VERSION"));
+    let ports = match facts.portmap {
+        Ok(_) => String::new(),
+        Err(_) => format!(",port={0},mountport={0},proto=tcp,mountproto=tcp", facts.port),
+    };
+    let root = if system::is_root() { "" } else { "sudo " };
+    for path in facts.paths {
+        let path = path.display();
+        line(&mut text, &format!("\n{path}"));
+        let linux = format!("vers=3,nolock,nconnect=16{ports}");
+        line(&mut text, &format!("  Linux    {root}mount -t nfs -o {linux} {host}:{path} /mnt"));
+        let macos_ports = match facts.portmap {
+            Ok(_) => String::new(),
+            Err(_) => format!(",port={0},mountport={0},tcp", facts.port),
+        };
+        let macos = format!("vers=3,nolocks{macos_ports}");
+        line(&mut text, &format!("  macOS    sudo mount -t nfs -o {macos} {host}:{path} /mnt"));
+        let windows = path.to_string().trim_start_matches('/').replace('/', "\\");
+        line(&mut text, &format!("  Windows  mount -o anon,nolock \\\\{host}\\{windows} Z:"));
+    }
+    text.push('\n');
+    match facts.portmap {
+        Ok(how) => line(&mut text, &format!("Clients find the port through {how}.")),
+        Err(why) => {
+            line(&mut text, &format!("Not announced on port 111 ({why}):"));
+            line(&mut text, "clients have to name the ports as above, and Windows cannot mount.");
+        }
+    }
+    for note in facts.notes {
+        line(&mut text, note);
+    }
+    text
+}
+
+fn line(text: &mut String, line: &str) {
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "{line}");
+}
+
+/// The name by which clients reach this host.
+fn host(listen: &[IpAddr]) -> String {
+    match listen {
+        [IpAddr::V4(ip), ..] if !ip.is_unspecified() => ip.to_string(),
+        [IpAddr::V6(ip), ..] if !ip.is_unspecified() => format!("[{ip}]"),
+        _ => rustix::system::uname().nodename().to_string_lossy().into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(portmap: Result<&'static str, &'static str>) -> String {
+        banner(&Facts {
+            paths: &["/srv/data".into()],
+            port: 2050,
+            listen: &["192.0.2.7".parse().unwrap()],
+            portmap,
+            notes: &["Everything acts as alice.".to_owned()],
+        })
+    }
+
+    #[test]
+    fn commands_name_ports_only_where_clients_cannot_find_them() {
+        let found = facts(Ok("rpcbind"));
+        assert!(found.contains("-o vers=3,nolock,nconnect=16 192.0.2.7:/srv/data /mnt"), "{found}");
+        assert!(found.contains(r"\\192.0.2.7\srv\data Z:"), "{found}");
+        let hidden = facts(Err("no permission"));
+        assert!(hidden.contains("nconnect=16,port=2050,mountport=2050,proto=tcp"), "{hidden}");
+        assert!(hidden.contains("(no permission)"), "{hidden}");
+        assert!(hidden.ends_with("Everything acts as alice.\n"), "{hidden}");
+    }
+}

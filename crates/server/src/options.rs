@@ -1,0 +1,40 @@
+//! What a server is started with.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+/// Everything that `hayase serve` can be told.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Directories to export to everyone, each under its absolute path.
+    pub dirs: Vec<PathBuf>,
+    /// A file in the format of exports(5).
+    pub exports: Option<PathBuf>,
+    /// Addresses to listen to; none means all.
+    pub listen: Vec<IpAddr>,
+    /// Port for NFS and MOUNT.
+    pub port: u16,
+    /// Where handles' key, index and admin socket are kept; by default [`crate::default_state_dir`].
+    pub state_dir: Option<PathBuf>,
+    /// Export `dirs` read-only.
+    pub read_only: bool,
+    /// Threads for calls that may wait; by default 4 for each core, at least 16.
+    pub threads: Option<usize>,
+    /// Tell the portmapper of this host, or be it if there is none.
+    pub portmap: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            dirs: Vec::new(),
+            exports: None,
+            listen: Vec::new(),
+            port: hayase_proto::nfs3::PORT,
+            state_dir: None,
+            read_only: false,
+            threads: None,
+            portmap: true,
+        }
+    }
+}

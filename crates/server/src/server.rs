@@ -1,0 +1,253 @@
+//! A running server.
+
+use std::net::SocketAddr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use hayase_exports::SystemNames;
+use hayase_nfs::NfsService;
+use hayase_portmap::{Announced, Protocol, Registration, Service as PortmapService, announce};
+use hayase_proto::{mount, nfs3};
+use hayase_transport::{Config, Limits, Transport, UdpServer};
+use serde_json::Value;
+
+use crate::admin::{AdminSocket, Request};
+use crate::backends::Backends;
+use crate::banner::{Facts, banner};
+use crate::listen::Sockets;
+use crate::service::Programs;
+use crate::state_dir::StateDir;
+use crate::status::ExportStatus;
+use crate::system::{self, OpenFiles};
+use crate::{Options, Status, exports};
+
+/// How long calls that are running may take when the server stops.
+const DRAIN: Duration = Duration::from_secs(4);
+
+/// A server; see [`Server::start`].
+pub struct Server {
+    shared: Arc<Shared>,
+    transport: Transport,
+    udp: Vec<UdpServer>,
+    portmap: Portmap,
+    // Dropped in this order: nobody asks a server whose state directory is given up.
+    _admin: AdminSocket,
+}
+
+/// What the admin socket's thread needs, too.
+struct Shared {
+    options: Options,
+    programs: Arc<Programs>,
+    backends: Backends,
+    state_dir: StateDir,
+    addresses: Vec<SocketAddr>,
+    threads: usize,
+    started: Instant,
+    reloading: Mutex<()>,
+    live: Mutex<Live>,
+}
+
+/// What becomes known only when the rest is running.
+#[derive(Default)]
+struct Live {
+    portmap: String,
+    connections: Option<Arc<dyn Fn() -> usize + Send + Sync>>,
+}
+
+/// How clients find the port.
+enum Portmap {
+    Announced(&'static str, #[expect(dead_code, reason = "withdrawn when dropped")] Registration),
+    Hidden(String),
+}
+
+impl Server {
+    /// Starts a server. When this returns, clients can mount.
+    ///
+    /// # Errors
+    /// What is wrong with the options or the host, and what to do about it.
+    pub fn start(options: Options) -> Result<Self> {
+        let files = OpenFiles::of(system::raise_open_files());
+        let state_path = options.state_dir.clone().map_or_else(crate::default_state_dir, Ok)?;
+        let state_dir = StateDir::take(&state_path)?;
+        let key = state_dir.handle_key()?;
+        let backends = Backends::new(state_dir.index_dir()?, files.files);
+        let names = SystemNames::default();
+        let table = exports::load(&options, &backends, &names)?;
+        let sockets = Sockets::open(&options.listen, options.port)?;
+
+        let service = NfsService::new(table, key, Box::new(names), hayase_nfs::Limits::default());
+        let programs = Arc::new(Programs(service));
+        let cores = system::cores();
+        let threads = options.threads.unwrap_or_else(|| (4 * cores).max(16));
+        let limits = Limits { connections: files.connections, ..Limits::default() };
+        let config = Config { shards: cores, threads, limits };
+        let transport = Transport::start(&config, &programs, sockets.tcp)
+            .context("the server's threads cannot be started")?;
+        let udp = sockets
+            .udp
+            .into_iter()
+            .map(|socket| UdpServer::start(socket, Arc::clone(&programs)))
+            .collect::<std::io::Result<_>>()
+            .context("the server's threads cannot be started")?;
+
+        let shared = Arc::new(Shared {
+            options,
+            programs,
+            backends,
+            state_dir,
+            addresses: sockets.addresses,
+            threads,
+            started: Instant::now(),
+            reloading: Mutex::default(),
+            live: Mutex::default(),
+        });
+        let portmap = shared.announce();
+        shared.set_live(portmap.describe(), &transport);
+        let answering = Arc::clone(&shared);
+        let admin = AdminSocket::start(shared.state_dir.admin_socket(), move |request| {
+            answering.answer(request)
+        })?;
+        Ok(Server { shared, transport, udp, portmap, _admin: admin })
+    }
+
+    /// The addresses that are listened to.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.shared.addresses
+    }
+
+    /// Where the server keeps its state.
+    pub fn state_dir(&self) -> &Path {
+        self.shared.state_dir.path()
+    }
+
+    /// How to mount the exports, and what this server cannot do as this user.
+    pub fn banner(&self) -> String {
+        let table = self.shared.programs.0.exports();
+        let path = |path: &[u8]| PathBuf::from(std::ffi::OsStr::from_bytes(path));
+        let paths: Vec<_> = table.iter().map(|export| path(&export.path)).collect();
+        banner(&Facts {
+            paths: &paths,
+            port: self.shared.addresses[0].port(),
+            listen: &self.shared.options.listen,
+            portmap: match &self.portmap {
+                Portmap::Announced(how, _) => Ok(how),
+                Portmap::Hidden(why) => Err(why),
+            },
+            notes: &self.shared.backends.notes(),
+        })
+    }
+
+    /// Reads the exports again. If they have an error, those in force stay in force.
+    pub fn reload(&self) -> Result<()> {
+        self.shared.reload()
+    }
+
+    /// Finishes running calls, brings everything to stable storage, and ends.
+    /// The answer is whether nothing had to be cut off.
+    pub fn stop(self) -> bool {
+        let Server { shared, transport, udp, portmap, _admin: admin } = self;
+        drop(portmap);
+        drop(udp);
+        let drained = transport.stop(DRAIN);
+        let synced = shared.backends.sync();
+        drop(admin);
+        drained && synced
+    }
+}
+
+impl Shared {
+    fn answer(&self, request: Request) -> Result<Value> {
+        match request {
+            Request::Status => Ok(serde_json::to_value(self.status())?),
+            Request::Reload => self.reload().map(|()| Value::Null),
+        }
+    }
+
+    fn reload(&self) -> Result<()> {
+        let _one = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = SystemNames::default();
+        let table = exports::load(&self.options, &self.backends, &names)
+            .context("the exports stay as they were")?;
+        self.programs.0.set_exports(table);
+        self.backends.forget_unused();
+        tracing::info!("exports are read again");
+        Ok(())
+    }
+
+    fn status(&self) -> Status {
+        let table = self.programs.0.exports();
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        Status {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            uptime_secs: self.started.elapsed().as_secs(),
+            addresses: self.addresses.clone(),
+            state_dir: self.state_dir.path().to_owned(),
+            acts_as: self.backends.notes().join(" "),
+            portmap: live.portmap.clone(),
+            connections: live.connections.as_ref().map_or(0, |count| count()),
+            shards: system::cores(),
+            threads: self.threads,
+            exports: table
+                .iter()
+                .map(|export| ExportStatus {
+                    path: String::from_utf8_lossy(&export.path).into_owned(),
+                    id: format!("{:08x}", export.id.0),
+                    clients: export.client_names.clone(),
+                })
+                .collect(),
+        }
+    }
+
+    fn set_live(&self, portmap: String, transport: &Transport) {
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        live.portmap = portmap;
+        live.connections = Some(transport.connection_counter());
+    }
+
+    /// Tells the portmapper of this host where NFS and MOUNT are, or becomes it.
+    fn announce(&self) -> Portmap {
+        if !self.options.portmap {
+            return Portmap::Hidden("as told".to_owned());
+        }
+        let services: Vec<_> = self
+            .addresses
+            .iter()
+            .flat_map(|address| {
+                let addr = *address;
+                let service = |prog, vers, protocol| PortmapService { prog, vers, protocol, addr };
+                [
+                    service(nfs3::PROGRAM, nfs3::VERSION, Protocol::Tcp),
+                    service(mount::PROGRAM, mount::VERSION_1, Protocol::Tcp),
+                    service(mount::PROGRAM, mount::VERSION_3, Protocol::Tcp),
+                    service(mount::PROGRAM, mount::VERSION_1, Protocol::Udp),
+                    service(mount::PROGRAM, mount::VERSION_3, Protocol::Udp),
+                ]
+            })
+            .collect();
+        match announce(&services) {
+            Announced::Rpcbind(registration) if registration.refused().is_empty() => {
+                Portmap::Announced("this host's rpcbind", registration)
+            }
+            Announced::Rpcbind(registration) => {
+                Portmap::Hidden(registration.refused()[0].to_string())
+            }
+            Announced::OwnPortmapper(registration) => {
+                Portmap::Announced("a portmapper of its own on port 111", registration)
+            }
+            Announced::Nowhere(why) => Portmap::Hidden(why.to_string()),
+        }
+    }
+}
+
+impl Portmap {
+    fn describe(&self) -> String {
+        match self {
+            Portmap::Announced(how, _) => (*how).to_owned(),
+            Portmap::Hidden(why) => format!("not announced: {why}"),
+        }
+    }
+}

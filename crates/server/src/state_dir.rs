@@ -1,0 +1,162 @@
+//! The directory in which a server keeps what has to outlive it.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use hayase_nfs::HandleKey;
+use rustix::fs::FlockOperation;
+
+use crate::system;
+
+const KEY_FILE: &str = "handle.key";
+const LOCK_FILE: &str = "lock";
+const ADMIN_SOCKET: &str = "admin.sock";
+const INDEX_DIR: &str = "index";
+
+/// Where the state is kept unless another place is named: `/var/lib/hayase` as root,
+/// else the user's own state directory after the XDG base directory specification.
+///
+/// # Errors
+/// An ordinary user with neither `XDG_STATE_HOME` nor `HOME`.
+pub fn default_state_dir() -> Result<PathBuf> {
+    if system::is_root() {
+        return Ok("/var/lib/hayase".into());
+    }
+    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    absolute("XDG_STATE_HOME")
+        .or_else(|| absolute("HOME").map(|home| home.join(".local/state")))
+        .map(|state| state.join("hayase"))
+        .context("neither XDG_STATE_HOME nor HOME is set: name a directory with --state-dir")
+}
+
+/// A state directory that belongs to this process alone.
+#[derive(Debug)]
+pub(crate) struct StateDir {
+    path: PathBuf,
+    /// Locked for as long as it is open.
+    _lock: File,
+}
+
+impl StateDir {
+    /// Makes the directory if need be and takes it.
+    pub(crate) fn take(path: &Path) -> Result<Self> {
+        let cannot = || format!("the state directory {} cannot be used", path.display());
+        let mut builder = DirBuilder::new();
+        builder
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .with_context(|| format!("{}: make it, or name another with --state-dir", cannot()))?;
+        // A process that is not ours must not be able to write to what we trust.
+        fs::set_permissions(path, Permissions::from_mode(0o700)).with_context(cannot)?;
+        let lock_path = path.join(LOCK_FILE);
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).write(true).mode(0o600);
+        let lock = options.open(&lock_path).with_context(cannot)?;
+        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            bail!(
+                "another server uses the state directory {}: stop it, or name another directory \
+                 with --state-dir",
+                path.display()
+            );
+        }
+        Ok(StateDir { path: path.to_owned(), _lock: lock })
+    }
+
+    /// Where the directory is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the admin socket goes.
+    pub(crate) fn admin_socket(&self) -> PathBuf {
+        admin_socket(&self.path)
+    }
+
+    /// Where back ends without handles of the kernel's keep their index.
+    pub(crate) fn index_dir(&self) -> Result<PathBuf> {
+        let path = self.path.join(INDEX_DIR);
+        let mut builder = DirBuilder::new();
+        builder
+            .recursive(true)
+            .mode(0o700)
+            .create(&path)
+            .with_context(|| format!("the index directory {} cannot be made", path.display()))?;
+        Ok(path)
+    }
+
+    /// The key of this server's file handles, made on first use. Without it every handle
+    /// that clients hold would be stale.
+    pub(crate) fn handle_key(&self) -> Result<HandleKey> {
+        let path = self.path.join(KEY_FILE);
+        let cannot = || format!("the key of file handles {} cannot be used", path.display());
+        let mut key = [0; 16];
+        match File::open(&path) {
+            Ok(mut file) => {
+                let mut bytes = Vec::new();
+                file.read_to_end(&mut bytes).with_context(cannot)?;
+                key = bytes.try_into().map_err(|_| {
+                    anyhow::anyhow!(
+                        "{} is damaged, it should be 16 bytes: restore it, or remove it and \
+                         mount again on all clients",
+                        path.display()
+                    )
+                })?;
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())
+                    .with_context(cannot)?;
+                self.write_key(&path, &key).with_context(cannot)?;
+            }
+            Err(error) => return Err(error).with_context(cannot),
+        }
+        Ok(HandleKey::new(key))
+    }
+
+    /// Writes the key so that after a crash it is there whole or not at all.
+    fn write_key(&self, path: &Path, key: &[u8]) -> std::io::Result<()> {
+        let new = path.with_extension("new");
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(true).write(true).mode(0o600);
+        let mut file = options.open(&new)?;
+        file.write_all(key)?;
+        file.sync_all()?;
+        fs::rename(&new, path)?;
+        File::open(&self.path)?.sync_all()
+    }
+}
+
+/// Where the admin socket of the server with this state directory is.
+pub(crate) fn admin_socket(state_dir: &Path) -> PathBuf {
+    state_dir.join(ADMIN_SOCKET)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_server_at_a_time_and_the_key_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/b");
+        let state = StateDir::take(&path).unwrap();
+        state.handle_key().unwrap();
+        let key = fs::read(path.join(KEY_FILE)).unwrap();
+        let second = StateDir::take(&path).unwrap_err();
+        assert!(second.to_string().contains("another server"), "{second}");
+        drop(state);
+        StateDir::take(&path).unwrap().handle_key().unwrap();
+        assert_eq!(fs::read(path.join(KEY_FILE)).unwrap(), key);
+    }
+
+    #[test]
+    fn a_damaged_key_is_not_replaced_in_silence() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(KEY_FILE), b"short").unwrap();
+        let error = StateDir::take(dir.path()).unwrap().handle_key().unwrap_err();
+        assert!(error.to_string().contains("damaged"), "{error}");
+    }
+}
