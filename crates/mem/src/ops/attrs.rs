@@ -71,12 +71,12 @@ impl Turn<'_> {
                 return Err(Error::NotSupported);
             }
         }
-        for time in [set.atime, set.mtime] {
-            match time {
-                SetTime::Keep => {}
-                SetTime::Now => perm::require_write(inode, cred)?,
-                SetTime::To(_) => perm::require_owner(inode, cred)?,
-            }
+        let times = [set.atime, set.mtime];
+        if times.iter().any(|time| matches!(time, SetTime::To(_))) {
+            perm::require_owner(inode, cred)?;
+        }
+        if times.contains(&SetTime::Now) {
+            perm::require_write(inode, cred)?;
         }
         Ok(())
     }

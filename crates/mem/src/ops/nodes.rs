@@ -23,8 +23,11 @@ impl Turn<'_> {
     pub(crate) fn parent(&self, dir: &Handle) -> Result<Node> {
         let dir = self.state.resolve(dir)?;
         self.must_be_dir(dir)?;
-        perm::require(self.state.node(dir), self.cred, perm::EXEC)?;
-        Ok(self.state.answer(self.state.dir(dir).parent))
+        let parent = self.state.dir(dir).parent;
+        if parent != dir {
+            perm::require(self.state.node(dir), self.cred, perm::EXEC)?;
+        }
+        Ok(self.state.answer(parent))
     }
 
     /// What a name leads to, for a caller who may search the directory.

@@ -16,8 +16,9 @@ impl Turn<'_> {
     ) -> Result<()> {
         let from_dir = self.changing_dir(from.0, from_wcc)?;
         let to_dir = self.changing_dir(to.0, to_wcc)?;
-        let source = self.find(from_dir, from.1)?.ok_or(Error::NotFound)?;
+        let source = self.find(from_dir, from.1)?;
         let target = self.find(to_dir, to.1)?;
+        let source = source.ok_or(Error::NotFound)?;
         if target == Some(source) {
             // Two names of one file: both stay (POSIX, and RFC 1813 §3.3.14).
             return Ok(());

@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::thread;
+use std::time::Duration;
 
 use hayase_buf::Payload;
 
@@ -73,16 +75,25 @@ impl Client<'_> {
         Cx { cred: &self.cred, wait, durability: Durability::Sync }
     }
 
-    /// Makes a call as the server does: first without waiting, then again if it must.
+    /// Makes a call as the server does: first without waiting, then again if it must; and as a
+    /// client does, later again if it is told to.
     #[track_caller]
     pub fn call<T>(&self, mut op: impl FnMut(&Cx<'_>) -> Result<T>) -> Result<T> {
-        match op(&self.cx(Wait::Never)) {
-            Err(Error::WouldBlock) => {}
-            result => return result,
+        const PATIENCE: u32 = 100;
+        for _ in 0..PATIENCE {
+            let result = match op(&self.cx(Wait::Never)) {
+                Err(Error::WouldBlock) => op(&self.cx(Wait::Allowed)),
+                result => result,
+            };
+            match result {
+                Err(Error::WouldBlock) => panic!("WouldBlock, though it may wait"),
+                // Linux may say so of a stale handle whose inode number is just being given to a
+                // new file.
+                Err(Error::Delay) => thread::sleep(Duration::from_millis(1)),
+                result => return result,
+            }
         }
-        let result = op(&self.cx(Wait::Allowed));
-        assert!(!matches!(result, Err(Error::WouldBlock)), "WouldBlock, though it may wait");
-        result
+        Err(Error::Delay)
     }
 
     /// Makes a call that changes `of`, and checks what it says about the change.

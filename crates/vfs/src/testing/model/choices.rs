@@ -12,6 +12,8 @@ pub struct Plan<'a> {
     /// Whom both file systems belong to.
     pub user: Cred,
     pub(super) choices: Choices<'a>,
+    /// The last verifier of an exclusive create.
+    pub(super) verifier: u64,
 }
 
 impl<'a> Plan<'a> {
@@ -26,7 +28,7 @@ impl<'a> Plan<'a> {
     }
 
     fn new(choices: Choices<'a>) -> Self {
-        Plan { identities: true, devices: true, user: Cred::root(), choices }
+        Plan { identities: true, devices: true, user: Cred::root(), choices, verifier: 0 }
     }
 
     /// All for one user, who may be an ordinary one: no device nodes, no changes of owners.

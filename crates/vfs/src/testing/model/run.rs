@@ -186,7 +186,11 @@ fn alike(step: &Step, a: Error, b: Error) -> bool {
     a == b
         || both(&[Error::WrongType, Error::Invalid, Error::NotSupported])
         || match step {
-            Step::Link { .. } => both(&[Error::IsDirectory, Error::NotOwner]),
+            // The mode of a symbolic link is nobody's.
+            Step::SetAttr(..) => both(&[Error::Invalid, Error::NotSupported, Error::NotOwner]),
+            Step::Link { .. } => {
+                both(&[Error::IsDirectory, Error::NotOwner, Error::Exists, Error::Access])
+            }
             Step::Create(..) => both(&[Error::Exists, Error::IsDirectory, Error::WrongType]),
             _ => false,
         }

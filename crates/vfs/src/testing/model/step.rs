@@ -64,7 +64,7 @@ impl Step {
     /// Chooses an operation; `known` files can be named.
     pub(super) fn choose(plan: &mut Plan<'_>, known: usize) -> Self {
         let modes = if plan.identities { MODES } else { OWN_MODES };
-        let Plan { choices, identities, devices, .. } = plan;
+        let Plan { choices, identities, devices, verifier, .. } = plan;
         let file = choices.below(known);
         let name = choices.of(NAMES);
         match choices.below(34) {
@@ -87,15 +87,15 @@ impl Step {
             },
             16 => Step::Commit(file, choices.of(OFFSETS), choices.of(LENGTHS) as u32),
             17..=19 => {
-                let set = SetAttr {
-                    size: choices.one_in(4).then(|| choices.of(OFFSETS)),
-                    ..mode(choices.of(modes))
-                };
-                let verifier = choices.below(2) as u64;
+                let size = choices.one_in(4).then(|| choices.of(OFFSETS));
+                // Whether cutting takes set-id bits from a new file too is left open.
+                let bits = if size.is_some() { 0o1777 } else { 0o7777 };
+                let set = SetAttr { size, ..mode(choices.of(modes) & bits) };
+                *verifier += 1;
                 let how = choices.of(&[
                     Open::Unchecked(set),
                     Open::Guarded(set),
-                    Open::Exclusive(verifier),
+                    Open::Exclusive(*verifier),
                 ]);
                 Step::Create(file, name, how)
             }
@@ -159,6 +159,8 @@ impl Step {
             Step::Create(dir, name, how) => {
                 let made = client.open(&known[dir], name, &how)?;
                 if matches!(how, Open::Exclusive(_)) {
+                    let again = client.open(&known[dir], name, &how)?;
+                    assert_eq!(again.handle, made.handle, "a repeated exclusive create");
                     // The mode that it has until now is the file system's own business.
                     client.chmod(&made.handle, 0o640)?;
                     return Ok(Answer::Node(Node { attr: client.attr(&made.handle)?, ..made }));
