@@ -1,2 +1,62 @@
-//! Chores of the tree.
-fn main() {}
+//! Chores of the tree: `cargo xtask --help`.
+#![forbid(unsafe_code)]
+
+mod command;
+mod docs;
+mod e2e;
+mod fuzz;
+mod install;
+mod load;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Chores of the Hayase tree
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask", max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Run all tests: format, lints, docs, structure, unit tests, and a real client end to end.
+    /// Installs what a fresh Debian lacks when it may
+    Test(test::Args),
+    /// Check the structure of the tree: which crate may depend on which, and more
+    Tidy,
+    /// Write the documents that are generated from the code; with --check only say which are stale
+    Docs(docs::Args),
+    /// Run the end-to-end tests with the real Linux client (root, Debian)
+    E2e(e2e::Args),
+    /// Run each fuzz target for a while
+    Fuzz(fuzz::Args),
+    /// Run the load generator against a server, or compare servers: arguments go to hayase-load
+    Load(load::Args),
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().chore) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(chore: Chore) -> Result<()> {
+    match chore {
+        Chore::Test(args) => test::run(&args),
+        Chore::Tidy => tidy::run(),
+        Chore::Docs(args) => docs::run(&args),
+        Chore::E2e(args) => e2e::run(&args),
+        Chore::Fuzz(args) => fuzz::run(&args),
+        Chore::Load(args) => load::run(&args),
+    }
+}
