@@ -40,9 +40,10 @@ fn verifier_times(verifier: u64) -> (Time, Time) {
 /// Whether a file was made by an exclusive create with this verifier, and not used since.
 fn is_made_with(stat: &Stat, verifier: u64) -> bool {
     let (atime, mtime) = verifier_times(verifier);
+    // Some file systems drop nanoseconds: then the time of creation has none either.
+    let whole_seconds = stat.st_ctime_nsec == 0;
     let same = |secs: i64, nanos: u64, time: Time| {
-        // File systems with whole seconds drop the nanoseconds.
-        secs == time.secs && (nanos == u64::from(time.nanos) || nanos == 0)
+        secs == time.secs && (nanos == u64::from(time.nanos) || whole_seconds)
     };
     stat.st_size == 0
         && same(stat.st_atime, stat.st_atime_nsec, atime)
@@ -89,6 +90,7 @@ impl Core {
             Open::Unchecked(set) | Open::Guarded(set) => (*set, None),
             Open::Exclusive(verifier) => (SetAttr::default(), Some(verifier_times(*verifier))),
         };
+        must_make_sense(&set)?;
         let mut set = SetAttr { mode: Some(set.mode.unwrap_or(0)), ..set };
         if let Some((atime, mtime)) = times {
             // Nobody but the owner gets at it until the client has set the attributes.
@@ -164,8 +166,12 @@ impl Core {
         if rest.is_empty() {
             return Ok((node, false));
         }
-        self.identity.become_caller(cx.cred)?;
-        self.apply(cx, &node, &stat, &rest)?;
+        if let Err(error) = self.apply_to_new(cx, &node, &stat, &rest) {
+            // As if it had never been.
+            let _ = fs::unlinkat(&dir.path, name.as_bytes(), AtFlags::empty());
+            self.nodes.forget(&node.handle);
+            return Err(error);
+        }
         Ok((node, true))
     }
 
@@ -179,6 +185,7 @@ impl Core {
         wcc: &mut Wcc,
     ) -> Result<Found> {
         self.may_change(cx)?;
+        must_make_sense(set)?;
         let dir = self.directory(cx, dir)?;
         let node = self.change_entries(cx, &dir, wcc, || {
             make(&dir, name, what, mode_bits(set.mode.unwrap_or(0)))
@@ -188,7 +195,7 @@ impl Core {
             let wants_bits = *what == NewNode::Directory && set.mode.unwrap_or(0) & SET_ID != 0;
             let rest = SetAttr { mode: set.mode.filter(|_| wants_bits), size: None, ..*set };
             if !rest.is_empty() {
-                self.apply(cx, &node, &node.stat()?, &rest)?;
+                self.apply_to_new(cx, &node, &node.stat()?, &rest)?;
             }
             Ok(node)
         })?;
@@ -232,6 +239,7 @@ impl Core {
         wcc: &mut Wcc,
     ) -> Result<()> {
         self.may_change(cx)?;
+        must_make_sense(set)?;
         let (node, _) = self.live(cx, of)?;
         {
             let _order = node.lock_changes();
@@ -248,6 +256,22 @@ impl Core {
         if set.is_empty() { Ok(()) } else { self.sync_attributes(cx, &node) }
     }
 
+    /// Sets attributes of a new file. A caller who may not give it to others still gets it made.
+    fn apply_to_new(
+        &self,
+        cx: &Cx<'_>,
+        node: &Arc<Node>,
+        stat: &Stat,
+        set: &SetAttr,
+    ) -> Result<()> {
+        let owners = SetAttr { uid: set.uid, gid: set.gid, ..SetAttr::default() };
+        match self.apply(cx, node, stat, &owners) {
+            Err(Error::NotOwner) => {}
+            result => result?,
+        }
+        self.apply(cx, node, stat, &SetAttr { uid: None, gid: None, ..*set })
+    }
+
     /// Sets attributes as the caller. The length first, since writing takes set-id bits away; the
     /// owner before the mode, for the same reason; the times last.
     fn apply(&self, cx: &Cx<'_>, node: &Arc<Node>, before: &Stat, set: &SetAttr) -> Result<()> {
@@ -256,9 +280,7 @@ impl Core {
         }
         self.identity.become_caller(cx.cred)?;
         if set.uid.is_some() || set.gid.is_some() {
-            let id = |id: u32| if id == u32::MAX { Err(Error::Invalid) } else { Ok(id) };
-            let uid = set.uid.map(id).transpose()?.map(Uid::from_raw);
-            let gid = set.gid.map(id).transpose()?.map(Gid::from_raw);
+            let (uid, gid) = (set.uid.map(Uid::from_raw), set.gid.map(Gid::from_raw));
             let flags = AtFlags::EMPTY_PATH | AtFlags::SYMLINK_NOFOLLOW;
             fs::chownat(&node.path, c"", uid, gid, flags).or_error("chown", &node.path)?;
         }
@@ -277,12 +299,6 @@ impl Core {
             SetTime::Now => Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
             SetTime::To(time) => Timespec { tv_sec: time.secs, tv_nsec: time.nanos.into() },
         };
-        if [set.atime, set.mtime]
-            .iter()
-            .any(|t| matches!(t, SetTime::To(t) if t.nanos > 999_999_999))
-        {
-            return Err(Error::Invalid);
-        }
         let times = Timestamps { last_access: spec(set.atime), last_modification: spec(set.mtime) };
         let set_them = || fs::utimensat(&node.path, c"", &times, AtFlags::EMPTY_PATH);
         let mut result = set_them();
@@ -337,6 +353,17 @@ fn make(dir: &Node, name: Name<'_>, what: &NewNode<'_>, mode: Mode) -> Sys<()> {
             special(fs::FileType::BlockDevice, fs::makedev(major, minor))
         }
     }
+}
+
+/// Refuses values that no file can have, before anything is done.
+fn must_make_sense(set: &SetAttr) -> Result<()> {
+    let time = |time| matches!(time, SetTime::To(Time { nanos: 1_000_000_000.., .. }));
+    // The id -1 means "as it is" to the kernel.
+    if set.uid == Some(u32::MAX) || set.gid == Some(u32::MAX) || time(set.atime) || time(set.mtime)
+    {
+        return Err(Error::Invalid);
+    }
+    if set.size.is_some_and(|size| size > i64::MAX as u64) { Err(Error::TooBig) } else { Ok(()) }
 }
 
 fn set_mode(node: &Node, mode: u32) -> Result<()> {

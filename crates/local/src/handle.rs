@@ -157,6 +157,7 @@ mod tests {
             b"\x02aaaaaaaaaaaaaaaaaaaaa",
             b"\x03abcd\x01\x09aaaaaaaa",
             b"\x03abcd\x01\x08aaaaaaaa\x01",
+            b"\x01abcd\x01aaaaaaa",
         ] {
             assert_eq!(Name::parse(&Handle::new(bytes).unwrap()), None, "{bytes:?}");
         }

@@ -1,19 +1,307 @@
-//! Files by inode number, for where the kernel makes no handles (stub).
-use std::os::fd::OwnedFd;
-use std::sync::Arc;
+//! Files by inode number and birth time, for where the kernel makes no handles.
+//!
+//! Remembers for each file one directory that holds it and its name there: the
+//! latest in memory, all of them in a database that a background thread fills in
+//! batches. An entry is a hint. It is checked against the inode that it leads to,
+//! and one that is missing or wrong is searched for (see [`crate::search`]), so
+//! that the last seconds' entries may be lost, and local programs may rename.
 
-use hayase_vfs::{Error, Name, Result};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
-use crate::Core;
+use redb::{Database, DatabaseError, ReadableDatabase, TableDefinition};
+
 use crate::handle::Key;
-use crate::mounts::Mount;
-use crate::nodes::Node;
 
-impl Core {
-    pub(crate) fn find_indexed(&self, _key: Key) -> Result<(OwnedFd, Arc<Mount>)> {
-        Err(Error::Stale)
+/// From an encoded key to the encoded key of its directory and the name there.
+const TABLE: TableDefinition<[u8; Key::LEN], &[u8]> = TableDefinition::new("paths-1");
+
+/// How long entries wait for others to be written with them.
+const BATCH_TIME: Duration = Duration::from_secs(1);
+
+/// Entries of each generation in memory: with the database behind them, and alone.
+const GENERATION: usize = 32 << 10;
+const GENERATION_ALONE: usize = 512 << 10;
+
+/// Memory for pages of the database.
+const DATABASE_CACHE_BYTES: usize = 8 << 20;
+
+/// Where a file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub dir: Key,
+    pub name: Box<[u8]>,
+}
+
+impl Place {
+    fn encode(&self) -> Vec<u8> {
+        [&self.dir.encode()[..], &self.name].concat()
     }
-    pub(crate) fn note_name(&self, _node: &Node, _dir: &Node, _name: &[u8]) {}
-    pub(crate) fn note_key(&self, _key: Key, _dir: &Node, _name: &[u8]) {}
-    pub(crate) fn note_rename(&self, _dir: &Node, _name: Name<'_>) {}
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (dir, name) = bytes.split_at_checked(Key::LEN)?;
+        Some(Place { dir: Key::decode(dir)?, name: name.into() })
+    }
+}
+
+/// Two generations: when the young one is full it becomes the old one, and the old one goes.
+#[derive(Debug, Default)]
+struct Memory {
+    young: HashMap<Key, Place>,
+    old: HashMap<Key, Place>,
+}
+
+/// A change on its way into the database; no place: the entry goes.
+type Change = (Key, Option<Place>);
+
+/// The index.
+#[derive(Debug)]
+pub(crate) struct Index {
+    memory: Mutex<Memory>,
+    generation: usize,
+    store: Option<Store>,
+}
+
+#[derive(Debug)]
+struct Store {
+    database: Arc<Database>,
+    changes: Option<Sender<Change>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl Index {
+    /// The index of the directory `root`, kept in `state_dir`. Without one, or if the database
+    /// there cannot be used, in memory.
+    pub(crate) fn open(state_dir: Option<&Path>, root: Key) -> Self {
+        let store = state_dir.and_then(|dir| {
+            let file = dir.join(format!("index-{:08x}-{:x}.redb", root.tag, root.ino));
+            match Store::open(dir, &file) {
+                Ok(store) => Some(store),
+                Err(error) => {
+                    tracing::warn!(
+                        path = %file.display(), %error,
+                        "cannot keep the index of files there: it is in memory, and after a restart files are searched for"
+                    );
+                    None
+                }
+            }
+        });
+        let generation = if store.is_some() { GENERATION } else { GENERATION_ALONE };
+        Index { memory: Mutex::default(), generation, store }
+    }
+
+    /// Whether it outlives this process.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.store.is_some()
+    }
+
+    /// Where a file was last.
+    pub(crate) fn find(&self, key: Key) -> Option<Place> {
+        let known = self.recall(key);
+        if known.is_some() {
+            return known;
+        }
+        let place = self.store.as_ref()?.read(key)?;
+        self.remember(key, place.clone());
+        Some(place)
+    }
+
+    /// Notes where a file is now.
+    pub(crate) fn put(&self, key: Key, dir: Key, name: &[u8]) {
+        let same = |place: &Place| place.dir == dir && *place.name == *name;
+        if self.recall(key).as_ref().is_some_and(same) {
+            return;
+        }
+        let place = Place { dir, name: name.into() };
+        self.remember(key, place.clone());
+        if let Some(store) = &self.store {
+            if !store.read(key).as_ref().is_some_and(same) {
+                store.change((key, Some(place)));
+            }
+        }
+    }
+
+    /// Forgets a file that is gone.
+    pub(crate) fn remove(&self, key: Key) {
+        {
+            let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+            memory.young.remove(&key);
+            memory.old.remove(&key);
+        }
+        if let Some(store) = &self.store {
+            store.change((key, None));
+        }
+    }
+
+    fn recall(&self, key: Key) -> Option<Place> {
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = memory.young.get(&key) {
+            return Some(place.clone());
+        }
+        let place = memory.old.remove(&key)?;
+        self.keep(&mut memory, key, place.clone());
+        Some(place)
+    }
+
+    fn remember(&self, key: Key, place: Place) {
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        memory.old.remove(&key);
+        self.keep(&mut memory, key, place);
+    }
+
+    fn keep(&self, memory: &mut Memory, key: Key, place: Place) {
+        memory.young.insert(key, place);
+        if memory.young.len() >= self.generation {
+            memory.old = std::mem::take(&mut memory.young);
+        }
+    }
+}
+
+impl Store {
+    fn open(dir: &Path, file: &Path) -> Result<Self, Box<dyn std::error::Error>> {
+        std::fs::create_dir_all(dir)?;
+        let open = || Database::builder().set_cache_size(DATABASE_CACHE_BYTES).create(file);
+        let database = match open() {
+            Err(DatabaseError::Storage(error)) => {
+                // It holds hints only: begin again, and leave the old one to be looked at.
+                let aside: PathBuf = file.with_extension("damaged");
+                tracing::warn!(path = %aside.display(), %error, "the index of files is damaged");
+                std::fs::rename(file, &aside)?;
+                open()?
+            }
+            other => other?,
+        };
+        let begin = database.begin_write()?;
+        begin.open_table(TABLE)?;
+        begin.commit()?;
+        let database = Arc::new(database);
+        let (changes, received) = channel();
+        let to = Arc::clone(&database);
+        let writer = std::thread::Builder::new()
+            .name("local-index".into())
+            .spawn(move || write_batches(&to, &received))?;
+        Ok(Store { database, changes: Some(changes), writer: Some(writer) })
+    }
+
+    fn read(&self, key: Key) -> Option<Place> {
+        let read = || -> Result<Option<Place>, redb::Error> {
+            let table = self.database.begin_read()?.open_table(TABLE)?;
+            Ok(table.get(key.encode())?.and_then(|value| Place::decode(value.value())))
+        };
+        read().unwrap_or_else(|error| {
+            tracing::warn!(%error, "cannot read the index of files");
+            None
+        })
+    }
+
+    fn change(&self, change: Change) {
+        if let Some(changes) = &self.changes {
+            // The receiver ends with us; if its thread has failed, it has said so.
+            let _ = changes.send(change);
+        }
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        drop(self.changes.take());
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+    }
+}
+
+/// Writes what comes in, a batch each second, until nothing more can come.
+fn write_batches(database: &Database, changes: &Receiver<Change>) {
+    let mut open = true;
+    while open {
+        let Ok(first) = changes.recv() else { return };
+        let mut batch = vec![first];
+        let end = std::time::Instant::now() + BATCH_TIME;
+        loop {
+            let left = end.saturating_duration_since(std::time::Instant::now());
+            match changes.recv_timeout(left) {
+                Ok(change) => batch.push(change),
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) => {
+                    open = false;
+                    break;
+                }
+            }
+        }
+        if let Err(error) = write_batch(database, &batch) {
+            tracing::warn!(%error, "cannot write to the index of files");
+        }
+    }
+}
+
+fn write_batch(database: &Database, batch: &[Change]) -> Result<(), redb::Error> {
+    let transaction = database.begin_write()?;
+    {
+        let mut table = transaction.open_table(TABLE)?;
+        for (key, place) in batch {
+            match place {
+                Some(place) => drop(table.insert(key.encode(), &place.encode()[..])?),
+                None => drop(table.remove(key.encode())?),
+            }
+        }
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(ino: u64) -> Key {
+        Key { tag: 1, ino, birth: ino * 3 }
+    }
+
+    #[test]
+    fn entries_outlive_the_process() {
+        let dir = tempfile::tempdir().unwrap();
+        let index = Index::open(Some(dir.path()), key(2));
+        index.put(key(5), key(2), b"five");
+        index.put(key(6), key(5), b"six");
+        index.put(key(5), key(2), b"renamed");
+        index.remove(key(6));
+        assert_eq!(index.find(key(6)), None);
+        drop(index);
+        let index = Index::open(Some(dir.path()), key(2));
+        let place = Place { dir: key(2), name: b"renamed"[..].into() };
+        assert_eq!(index.find(key(5)), Some(place));
+        assert_eq!(index.find(key(6)), None);
+        // A second one at the same time works from memory.
+        let second = Index::open(Some(dir.path()), key(2));
+        assert!(!second.is_kept());
+        second.put(key(9), key(2), b"nine");
+        assert!(second.find(key(9)).is_some());
+    }
+
+    #[test]
+    fn a_damaged_database_is_put_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(Index::open(Some(dir.path()), key(2)));
+        let file = dir.path().join("index-00000001-2.redb");
+        std::fs::write(&file, vec![7; 8192]).unwrap();
+        let index = Index::open(Some(dir.path()), key(2));
+        assert!(index.is_kept());
+        assert!(file.with_extension("damaged").exists());
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let index = Index { memory: Mutex::default(), generation: 100, store: None };
+        for ino in 0..1000 {
+            index.put(key(ino), key(0), b"x");
+            assert!(index.find(key(7)).is_some() || ino < 7, "what is used stays");
+        }
+        let memory = index.memory.lock().unwrap();
+        assert!(memory.young.len() + memory.old.len() <= 200);
+    }
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `sys` | system calls that rustix lacks; all `unsafe` code |
 //! | `identity`, `permission` | who acts, and what the kernel lets them do |
-//! | `handle`, `index`, `mounts` | from handles to files, by the kernel or by an index |
+//! | `handle`, `index`, `search`, `mounts` | from handles to files, by the kernel or by an index |
 //! | `nodes`, `keeper` | files in use: descriptors, their number, their end |
 //! | `attr`, `lookup`, `read`, `write`, `create`, `remove`, `readdir` | the operations |
 //!
@@ -29,6 +29,7 @@ mod permission;
 mod read;
 mod readdir;
 mod remove;
+mod search;
 mod sys;
 mod write;
 
@@ -49,9 +50,21 @@ use rustix::process::{Resource, geteuid, getrlimit, umask};
 pub use identity::act_as_server;
 
 use identity::Identity;
+use index::Index;
 use keeper::{Failed, Faults, Keeper};
 use mounts::{Mount, Mounts};
 use nodes::{Node, Nodes};
+use search::Searches;
+
+/// Who makes the handles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HandlesBy {
+    /// The kernel where it can, else the index.
+    #[default]
+    Kernel,
+    /// The index everywhere.
+    Index,
+}
 
 /// How a directory is served.
 #[derive(Clone, Debug)]
@@ -62,6 +75,8 @@ pub struct Options {
     pub cross_mounts: bool,
     /// A handle is good only while its file lies below the directory (exports(5) `subtree_check`).
     pub subtree_check: bool,
+    /// Who makes the handles.
+    pub handles: HandlesBy,
     /// Where the index of files is kept that the kernel makes no handles for. None: in memory
     /// alone, and handles are searched for after a restart.
     pub state_dir: Option<PathBuf>,
@@ -78,6 +93,7 @@ impl Default for Options {
             read_only: false,
             cross_mounts: false,
             subtree_check: false,
+            handles: HandlesBy::Kernel,
             state_dir: None,
             max_open_files: None,
             pool: Pool::new(1 << 20, 32),
@@ -109,6 +125,8 @@ struct Core {
     writers: Mutex<Vec<Weak<Node>>>,
     failed: Failed,
     faults: Faults,
+    index: Index,
+    searches: Searches,
 }
 
 impl LocalFs {
@@ -126,15 +144,16 @@ impl LocalFs {
             io::Error::other(format!("faccessat2 failed ({errno}): Linux 5.8 or later is needed"))
         })?;
         umask(Mode::empty());
-        let mount = Mount::of(dir)?;
+        let mount = Mount::of(dir, options.handles)?;
         let root = lookup::root_handle(&mount)?;
         let limit = options.max_open_files.unwrap_or_else(default_open_files).max(16);
         let hash_seed = fresh_number();
         let nodes = Nodes::new(limit, hash_seed);
-        let mounts = Mounts::new(mount, path, options.cross_mounts);
+        let mounts = Mounts::new(mount, path, &options);
         let mode = fs::fstat(&root_path)?.st_mode;
         let root_node = Node::new(root, Arc::clone(&mounts.root), mode, root_path, &nodes);
         let root_node = nodes.insert(root_node);
+        let index = Index::open(options.state_dir.as_deref(), mounts.root.root_key);
         let core = Arc::new(Core {
             options,
             identity: Identity::of_this_process(),
@@ -148,6 +167,8 @@ impl LocalFs {
             writers: Mutex::default(),
             failed: Failed::default(),
             faults: Faults::default(),
+            index,
+            searches: Searches::default(),
         });
         let keeper = Keeper::start(&core)?;
         Ok(LocalFs { core, _keeper: keeper })
@@ -163,7 +184,7 @@ impl LocalFs {
         };
         let handles = if self.core.mounts.root.by_kernel {
             "handles by the kernel"
-        } else if self.core.options.state_dir.is_some() {
+        } else if self.core.index.is_kept() {
             "handles by index"
         } else {
             "handles by index, in memory only: after a restart files are searched for"

@@ -132,7 +132,7 @@ pub(crate) fn handle_of_entry(dir: &Node, name: Name<'_>) -> Option<Handle> {
     }
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     let stat = fs::statx(&dir.path, name.as_bytes(), flags, KEY_FIELDS).ok()?;
-    (stat.stx_mnt_id == dir.mount.id).then(|| Parts::Index(key(&dir.mount, &stat)).handle())?
+    (stat.stx_mnt_id == dir.mount.id).then(|| Parts::Index(key(dir.mount.tag, &stat)).handle())?
 }
 
 /// The handle for a kernel's handle.
@@ -141,14 +141,14 @@ pub(crate) fn kernel_handle(mount: &Mount, file: sys::KernelHandle) -> Result<Ha
 }
 
 /// How the index knows a file.
-pub(crate) fn key(mount: &Mount, stat: &Statx) -> Key {
+pub(crate) fn key(tag: u32, stat: &Statx) -> Key {
     let known = stat.stx_mask & StatxFlags::BTIME.bits() != 0;
     let birth = if known {
         (stat.stx_btime.tv_sec as u64) << 30 | u64::from(stat.stx_btime.tv_nsec)
     } else {
         0
     };
-    Key { tag: mount.tag, ino: stat.stx_ino, birth }
+    Key { tag, ino: stat.stx_ino, birth }
 }
 
 /// The handle of a file on `mount`, made in the way of that mount.
@@ -157,7 +157,7 @@ pub(crate) fn handle_on(mount: &Mount, file: &OwnedFd, stat: &Statx) -> Result<H
         let (handle, _) = sys::name_to_handle(file, c"").or_error("name_to_handle_at", file)?;
         return kernel_handle(mount, handle);
     }
-    Parts::Index(key(mount, stat)).handle().ok_or(Error::Io)
+    Parts::Index(key(mount.tag, stat)).handle().ok_or(Error::Io)
 }
 
 /// The handle of the exported directory.

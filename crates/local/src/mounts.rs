@@ -13,8 +13,11 @@ use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, StatxFlags};
 use rustix::thread::{CapabilitySet, capabilities};
 
 use crate::errno::{Sys, path_of};
+use crate::handle::Key;
 use crate::hash::stable;
+use crate::lookup::{KEY_FIELDS, key};
 use crate::sys;
+use crate::{HandlesBy, Options};
 
 /// `f_type` of file systems that are treated apart.
 pub(crate) mod magic {
@@ -24,6 +27,7 @@ pub(crate) mod magic {
     pub(crate) const TMPFS: u64 = 0x0102_1994;
     pub(crate) const RAMFS: u64 = 0x8584_58f6;
     pub(crate) const VFAT: u64 = 0x4d44;
+    pub(crate) const OVERLAY: u64 = 0x794c_7630;
     pub(crate) const EXFAT: u64 = 0x2011_bab0;
 }
 
@@ -38,6 +42,8 @@ pub(crate) struct Mount {
     pub dir: OwnedFd,
     /// Whether the kernel makes and opens handles here.
     pub by_kernel: bool,
+    /// How the index knows `dir`, where its ways begin.
+    pub root_key: Key,
     /// Which kind of file system.
     pub magic: u64,
     /// Longest name.
@@ -46,7 +52,7 @@ pub(crate) struct Mount {
 
 impl Mount {
     /// The mount that `dir` is on.
-    pub(crate) fn of(dir: OwnedFd) -> Sys<Self> {
+    pub(crate) fn of(dir: OwnedFd, handles: HandlesBy) -> Sys<Self> {
         let statfs = fs::fstatfs(&dir)?;
         let tag = match fs::fstatvfs(&dir)?.f_fsid {
             0 => stable(&fs::fstat(&dir)?.st_dev.to_le_bytes()),
@@ -54,13 +60,17 @@ impl Mount {
         };
         let able = capabilities(None)
             .is_ok_and(|sets| sets.effective.contains(CapabilitySet::DAC_READ_SEARCH));
-        let by_kernel = able
+        let by_kernel = handles == HandlesBy::Kernel
+            && able
             && sys::name_to_handle(&dir, c"")
                 .and_then(|(handle, _)| sys::open_by_handle(&dir, &handle, OFlags::PATH))
                 .is_ok();
+        let tag = (tag ^ (tag >> 32)) as u32;
+        let stat = fs::statx(&dir, c"", AtFlags::EMPTY_PATH, KEY_FIELDS)?;
         Ok(Mount {
-            tag: (tag ^ (tag >> 32)) as u32,
-            id: mount_id(&dir)?,
+            tag,
+            id: stat.stx_mnt_id,
+            root_key: key(tag, &stat),
             by_kernel,
             magic: u64::from(statfs.f_type as u32),
             name_max: u32::try_from(statfs.f_namelen).unwrap_or(255),
@@ -89,6 +99,7 @@ pub(crate) struct Mounts {
     pub root: Arc<Mount>,
     path: PathBuf,
     cross: bool,
+    handles: HandlesBy,
     below: RwLock<Vec<Arc<Mount>>>,
     /// Mounts that clients were kept out of, each logged once.
     refused: Mutex<HashSet<u64>>,
@@ -96,11 +107,12 @@ pub(crate) struct Mounts {
 
 impl Mounts {
     /// The mount of the exported directory `path`, which is open as `root.dir`.
-    pub(crate) fn new(root: Mount, path: PathBuf, cross: bool) -> Self {
+    pub(crate) fn new(root: Mount, path: PathBuf, options: &Options) -> Self {
         Mounts {
             root: Arc::new(root),
             path,
-            cross,
+            cross: options.cross_mounts,
+            handles: options.handles,
             below: RwLock::default(),
             refused: Mutex::default(),
         }
@@ -132,7 +144,8 @@ impl Mounts {
         }
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let link = format!("/proc/self/fd/{}", file.as_raw_fd());
-        let mount = fs::openat(CWD, link, flags, Mode::empty()).and_then(Mount::of);
+        let mount = fs::openat(CWD, link, flags, Mode::empty())
+            .and_then(|dir| Mount::of(dir, self.handles));
         mount.map(|mount| self.add(mount)).map_err(|errno| {
             let path = path_of(file.as_fd());
             tracing::warn!(path = %path.display(), error = %errno, "cannot enter a mount");
@@ -152,7 +165,8 @@ impl Mounts {
             Ok(table) => {
                 for path in mount_points(&table, &self.path) {
                     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-                    let mount = fs::openat(CWD, &path, flags, Mode::empty()).and_then(Mount::of);
+                    let mount = fs::openat(CWD, &path, flags, Mode::empty())
+                        .and_then(|dir| Mount::of(dir, self.handles));
                     match mount {
                         Ok(mount) if mount.id != self.root.id => drop(self.add(mount)),
                         Ok(_) => {}

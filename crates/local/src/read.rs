@@ -50,7 +50,8 @@ impl Core {
             self.read_large(cx, &node, file, offset, len, size)?
         };
         // Nothing at all, inside the size that was: the file has just become shorter.
-        let eof = data.is_empty() || offset + data.len() as u64 >= size;
+        let shorter = data.is_empty() && len > 0;
+        let eof = shorter || offset.saturating_add(data.len() as u64) >= size;
         Ok(Read { data, eof, attr: node.attr_of(&stat) })
     }
 

@@ -145,8 +145,6 @@ impl Core {
             } else if is_self {
                 let attr = dir.attr_of(&dir.stat()?);
                 Some(Found { handle: dir.handle, attr })
-            } else if name == c".." {
-                None
             } else {
                 self.found_at(dir, name, entry.ino())
             };
@@ -184,9 +182,11 @@ impl Core {
             let fields = StatxFlags::BASIC_STATS | KEY_FIELDS;
             let stat = fs::statx(&dir.path, name, flags, fields).ok()?;
             if stat.stx_mnt_id == dir.mount.id {
-                let key = key(&dir.mount, &stat);
+                let key = key(dir.mount.tag, &stat);
                 let attr = attr_of_statx(&stat, dir.mount.fsid());
-                self.note_key(key, dir, name.to_bytes());
+                if name != c".." {
+                    self.note_key(key, dir, name.to_bytes());
+                }
                 return Some(Found { handle: Parts::Index(key).handle()?, attr });
             }
         }

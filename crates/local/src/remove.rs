@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use hayase_vfs::{Cx, Handle, Name, Result, Wcc};
+use hayase_vfs::{Cx, FileType, Handle, Name, Result, Wcc};
 use rustix::fs::{self, AtFlags};
 
 use crate::Core;
+use crate::attr::kind;
 use crate::errno::OrError;
 use crate::lookup::handle_of_entry;
 use crate::nodes::Node;
@@ -42,7 +43,7 @@ impl Core {
         self.may_change(cx)?;
         let dir = self.directory(cx, dir)?;
         let victim = self.change_entries(cx, &dir, wcc, || {
-            let victim = self.entry_in_use(&dir, name);
+            let victim = self.victim(&dir, name);
             fs::unlinkat(&dir.path, name.as_bytes(), flags).or_error("remove", &dir.path)?;
             Ok(victim)
         })?;
@@ -63,7 +64,7 @@ impl Core {
         let (to_dir, to_name) = (self.directory(cx, to.0)?, to.1);
         self.identity.become_caller(cx.cred)?;
         let rename = || {
-            let victim = self.entry_in_use(&to_dir, to_name);
+            let victim = self.victim(&to_dir, to_name);
             fs::renameat(&from_dir.path, from_name.as_bytes(), &to_dir.path, to_name.as_bytes())
                 .or_error("rename", &from_dir.path)?;
             Ok(victim)
@@ -97,17 +98,40 @@ impl Core {
         Ok(())
     }
 
-    /// The node of an entry, if its file is in use.
-    fn entry_in_use(&self, dir: &Arc<Node>, name: Name<'_>) -> Option<Arc<Node>> {
+    /// The file that an entry may be the last name of.
+    fn victim(&self, dir: &Arc<Node>, name: Name<'_>) -> Option<Victim> {
         let handle = handle_of_entry(dir, name)?;
-        self.nodes.get(&handle)
+        let node = self.nodes.get(&handle);
+        if node.is_none() && dir.mount.by_kernel {
+            return None;
+        }
+        // Only the index needs to know of the end of a file that is not in use.
+        let last_name = node.is_none() && {
+            let stat = fs::statat(&dir.path, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW);
+            stat.is_ok_and(|stat| stat.st_nlink == 1 || kind(stat.st_mode) == FileType::Directory)
+        };
+        Some(Victim { handle, node, last_name })
     }
 
     /// Lets go of a file that has lost its last name, so that its space is freed.
-    fn drop_if_gone(&self, node: Option<Arc<Node>>) {
-        let Some(node) = node else { return };
-        if node.stat().is_ok_and(|stat| stat.st_nlink == 0) {
-            self.nodes.forget(&node.handle);
+    fn drop_if_gone(&self, victim: Option<Victim>) {
+        let Some(Victim { handle, node, last_name }) = victim else { return };
+        let gone = match &node {
+            Some(node) => node.stat().is_ok_and(|stat| stat.st_nlink == 0),
+            None => last_name,
+        };
+        if gone {
+            self.nodes.forget(&handle);
+            self.note_gone(&handle);
         }
     }
+}
+
+/// A file that loses a name.
+struct Victim {
+    handle: Handle,
+    /// If it is in use.
+    node: Option<Arc<Node>>,
+    /// If it is not: whether it has no other name.
+    last_name: bool,
 }

@@ -25,11 +25,13 @@ pub(crate) struct KernelHandle {
 }
 
 impl KernelHandle {
-    /// A handle of these bytes, or nothing if they are none or too many.
+    /// A handle of these bytes, or nothing if they are none or too many. The kernel counts them
+    /// in words of four, and would take another length for the same handle.
     pub(crate) fn new(kind: u8, from: &[u8]) -> Option<Self> {
         let mut bytes = [0; KERNEL_HANDLE_MAX];
         bytes.get_mut(..from.len())?.copy_from_slice(from);
-        (!from.is_empty()).then_some(KernelHandle { kind, len: from.len() as u8, bytes })
+        let whole = !from.is_empty() && from.len() % 4 == 0;
+        whole.then_some(KernelHandle { kind, len: from.len() as u8, bytes })
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {

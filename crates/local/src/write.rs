@@ -165,9 +165,6 @@ impl Core {
         size: u64,
     ) -> Result<()> {
         must_be_regular(node)?;
-        if size > i64::MAX as u64 {
-            return Err(Error::TooBig);
-        }
         self.may_write(cx, node, stat)?;
         let file = self.writer(node)?;
         self.identity.become_caller(cx.cred)?;

@@ -144,34 +144,34 @@ fn renames_and_removals_answer_what_the_rfc_says() {
     let served = Served::new();
     let (r, cx) = (root(), served.cx(root()));
     let top = served.root;
-    let d = served.mkdir(&r, &top, "d", 0o755).unwrap().handle;
-    let e = served.mkdir(&r, &d, "e", 0o755).unwrap().handle;
-    served.create(&r, &e, "f", 0o644).unwrap();
-    assert_eq!(served.rename(&r, (&top, "d"), (&e, "inside")), Err(Error::Invalid));
-    assert_eq!(served.remove(&r, &top, "d"), Err(Error::IsDirectory));
+    let d = served.mkdir(r, &top, "d", 0o755).unwrap().handle;
+    let e = served.mkdir(r, &d, "e", 0o755).unwrap().handle;
+    served.create(r, &e, "f", 0o644).unwrap();
+    assert_eq!(served.rename(r, (&top, "d"), (&e, "inside")), Err(Error::Invalid));
+    assert_eq!(served.remove(r, &top, "d"), Err(Error::IsDirectory));
     let remove_dir = |dir, entry| served.fs.remove_dir(&cx, dir, name(entry), &mut Wcc::default());
     assert_eq!(remove_dir(&top, "d"), Err(Error::NotEmpty));
     assert_eq!(remove_dir(&e, "f"), Err(Error::NotDirectory));
     assert_eq!(remove_dir(&e, "none"), Err(Error::NotFound));
-    assert_eq!(served.remove(&r, &e, "none"), Err(Error::NotFound));
-    assert_eq!(served.lookup(&r, &e, "none").unwrap_err(), Error::NotFound);
+    assert_eq!(served.remove(r, &e, "none"), Err(Error::NotFound));
+    assert_eq!(served.lookup(r, &e, "none").unwrap_err(), Error::NotFound);
     let file = served.walk("d/e/f").unwrap().handle;
-    assert_eq!(served.lookup(&r, &file, "x").unwrap_err(), Error::NotDirectory);
+    assert_eq!(served.lookup(r, &file, "x").unwrap_err(), Error::NotDirectory);
     assert_eq!(served.fs.parent(&cx, &e).unwrap().handle, d);
     assert_eq!(served.fs.parent(&cx, &top).unwrap().handle, top);
-    served.rename(&r, (&e, "f"), (&top, "g")).unwrap();
+    served.rename(r, (&e, "f"), (&top, "g")).unwrap();
     assert_eq!(served.walk("g").unwrap().handle, file);
     let linked = served.fs.link(&cx, &file, &d, name("h"), &mut Wcc::default()).unwrap();
     assert_eq!(linked.nlink, 2);
     let dir_link = served.fs.link(&cx, &e, &d, name("i"), &mut Wcc::default());
     assert_eq!(dir_link.unwrap_err(), Error::NotOwner);
     remove_dir(&d, "e").unwrap();
-    assert!(is_stale(served.attr(&e)), "a removed directory");
-    assert!(is_stale(served.create(&r, &e, "x", 0o600)));
-    served.remove(&r, &top, "g").unwrap();
+    assert!(is_stale(&served.attr(&e)), "a removed directory");
+    assert!(is_stale(&served.create(r, &e, "x", 0o600)));
+    served.remove(r, &top, "g").unwrap();
     assert_eq!(served.attr(&file).unwrap().nlink, 1);
-    served.remove(&r, &d, "h").unwrap();
-    assert!(is_stale(served.attr(&file)), "a removed file");
+    served.remove(r, &d, "h").unwrap();
+    assert!(is_stale(&served.attr(&file)), "a removed file");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! What the tests share: a served temporary directory, and short names for operations.
-#![allow(dead_code, missing_docs)]
+#![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::unused_self)]
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -236,6 +236,6 @@ pub fn as_ordinary_user(test: &str) -> bool {
     false
 }
 
-pub fn is_stale<T>(result: Result<T>) -> bool {
+pub fn is_stale<T>(result: &Result<T>) -> bool {
     matches!(result, Err(Error::Stale))
 }
