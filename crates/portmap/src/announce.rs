@@ -1,5 +1,8 @@
 //! Making a server's programs known, and unknown again.
 
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+
 use hayase_proto::portmap;
 
 use crate::listener::{Listener, Running};
@@ -57,7 +60,7 @@ pub(crate) fn announce_at(port: u16, services: &[Service]) -> Announced {
                     registration.services.push(*service);
                 }
             }
-            match Listener::bind(port).and_then(|listener| listener.start(registry)) {
+            match listen(port, services).and_then(|listener| listener.start(registry)) {
                 Ok(running) => {
                     registration.by = By::Own(running);
                     Announced::OwnPortmapper(registration)
@@ -71,6 +74,19 @@ pub(crate) fn announce_at(port: u16, services: &[Service]) -> Announced {
         }
         Err(error) => Announced::Nowhere(error),
     }
+}
+
+/// Listens where the services do: on all addresses if one of them does; else on theirs,
+/// and on the loopback address, where other programs of this host look for a portmapper.
+fn listen(port: u16, services: &[Service]) -> io::Result<Listener> {
+    let mut addresses: Vec<IpAddr> = services.iter().map(|service| service.addr.ip()).collect();
+    if addresses.iter().any(IpAddr::is_unspecified) {
+        return Listener::bind(port);
+    }
+    addresses.push(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    addresses.sort_unstable();
+    addresses.dedup();
+    Listener::bind_to(&addresses, port)
 }
 
 impl Registration {

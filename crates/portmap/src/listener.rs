@@ -1,9 +1,7 @@
 //! The own portmapper's sockets: TCP and UDP, IPv4 and IPv6, one thread.
 
 use std::io;
-use std::net::{
-    IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6, TcpListener, UdpSocket,
-};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -43,12 +41,13 @@ pub struct Running {
 }
 
 impl Listener {
-    /// Opens all four sockets on one port, 111 for others to find; for port 0
-    /// the kernel chooses one. A host without IPv6, or without IPv4, does with two.
+    /// Opens TCP and UDP sockets on one port, 111 for others to find, of all
+    /// addresses; for port 0 the kernel chooses one. A host without IPv6, or
+    /// without IPv4, does with the other.
     pub fn bind(port: u16) -> io::Result<Self> {
         let mut listener = Listener { tcp: Vec::new(), udp: Vec::new(), port };
-        for family in [AddressFamily::INET, AddressFamily::INET6] {
-            match listener.bind_family(family) {
+        for ip in [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)] {
+            match listener.open(ip) {
                 Err(Errno::AFNOSUPPORT | Errno::ADDRNOTAVAIL) => {}
                 other => other?,
             }
@@ -59,12 +58,21 @@ impl Listener {
         Ok(listener)
     }
 
-    fn bind_family(&mut self, family: AddressFamily) -> rustix::io::Result<()> {
-        let tcp = bind(family, SocketType::STREAM, self.port)?;
+    /// The same for these addresses only.
+    pub fn bind_to(addresses: &[IpAddr], port: u16) -> io::Result<Self> {
+        let mut listener = Listener { tcp: Vec::new(), udp: Vec::new(), port };
+        for ip in addresses {
+            listener.open(*ip)?;
+        }
+        Ok(listener)
+    }
+
+    fn open(&mut self, ip: IpAddr) -> rustix::io::Result<()> {
+        let tcp = bind(ip, SocketType::STREAM, self.port)?;
         net::listen(&tcp, 64)?;
         let tcp = TcpListener::from(tcp);
         let port = tcp.local_addr().map_or(self.port, |addr| addr.port());
-        let udp = bind(family, SocketType::DGRAM, port)?;
+        let udp = bind(ip, SocketType::DGRAM, port)?;
         self.port = port;
         self.tcp.push(tcp);
         self.udp.push(udp.into());
@@ -128,19 +136,18 @@ fn lock(registry: &Mutex<Registry>) -> MutexGuard<'_, Registry> {
     registry.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn bind(family: AddressFamily, kind: SocketType, port: u16) -> rustix::io::Result<OwnedFd> {
+fn bind(ip: IpAddr, kind: SocketType, port: u16) -> rustix::io::Result<OwnedFd> {
+    let family = if ip.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = net::socket_with(family, kind, flags, None)?;
     if kind == SocketType::STREAM {
         // Connections of a portmapper that just ended must not keep the port.
         sockopt::set_socket_reuseaddr(&socket, true)?;
     }
-    if family == AddressFamily::INET6 {
+    if ip.is_ipv6() {
         sockopt::set_ipv6_v6only(&socket, true)?;
-        net::bind(&socket, &SocketAddrV6::new(Ipv6Addr::UNSPECIFIED, port, 0, 0))?;
-    } else {
-        net::bind(&socket, &SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port))?;
     }
+    net::bind(&socket, &SocketAddr::new(ip, port))?;
     Ok(socket)
 }
 

@@ -19,6 +19,7 @@ mod banner;
 mod exports;
 mod listen;
 mod options;
+mod portmap;
 mod run;
 mod server;
 mod service;

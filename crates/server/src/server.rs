@@ -9,8 +9,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use hayase_exports::SystemNames;
 use hayase_nfs::NfsService;
-use hayase_portmap::{Announced, Protocol, Registration, Service as PortmapService, announce};
-use hayase_proto::{mount, nfs3};
 use hayase_transport::{Config, Limits, Transport, UdpServer};
 use serde_json::Value;
 
@@ -18,6 +16,7 @@ use crate::admin::{AdminSocket, Request};
 use crate::backends::Backends;
 use crate::banner::{Facts, banner};
 use crate::listen::Sockets;
+use crate::portmap::Portmap;
 use crate::service::Programs;
 use crate::state_dir::StateDir;
 use crate::status::ExportStatus;
@@ -55,12 +54,6 @@ struct Shared {
 struct Live {
     portmap: String,
     connections: Option<Arc<dyn Fn() -> usize + Send + Sync>>,
-}
-
-/// How clients find the port.
-enum Portmap {
-    Announced(&'static str, #[expect(dead_code, reason = "withdrawn when dropped")] Registration),
-    Hidden(String),
 }
 
 impl Server {
@@ -104,7 +97,11 @@ impl Server {
             reloading: Mutex::default(),
             live: Mutex::default(),
         });
-        let portmap = shared.announce();
+        let portmap = if shared.options.portmap {
+            Portmap::announce(&shared.addresses)
+        } else {
+            Portmap::unwanted()
+        };
         shared.set_live(portmap.describe(), &transport);
         let answering = Arc::clone(&shared);
         let admin = AdminSocket::start(shared.state_dir.admin_socket(), move |request| {
@@ -132,10 +129,7 @@ impl Server {
             paths: &paths,
             port: self.shared.addresses[0].port(),
             listen: &self.shared.options.listen,
-            portmap: match &self.portmap {
-                Portmap::Announced(how, _) => Ok(how),
-                Portmap::Hidden(why) => Err(why),
-            },
+            portmap: self.portmap.found_by(),
             notes: &self.shared.backends.notes(),
         })
     }
@@ -206,48 +200,5 @@ impl Shared {
         let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         live.portmap = portmap;
         live.connections = Some(transport.connection_counter());
-    }
-
-    /// Tells the portmapper of this host where NFS and MOUNT are, or becomes it.
-    fn announce(&self) -> Portmap {
-        if !self.options.portmap {
-            return Portmap::Hidden("as told".to_owned());
-        }
-        let services: Vec<_> = self
-            .addresses
-            .iter()
-            .flat_map(|address| {
-                let addr = *address;
-                let service = |prog, vers, protocol| PortmapService { prog, vers, protocol, addr };
-                [
-                    service(nfs3::PROGRAM, nfs3::VERSION, Protocol::Tcp),
-                    service(mount::PROGRAM, mount::VERSION_1, Protocol::Tcp),
-                    service(mount::PROGRAM, mount::VERSION_3, Protocol::Tcp),
-                    service(mount::PROGRAM, mount::VERSION_1, Protocol::Udp),
-                    service(mount::PROGRAM, mount::VERSION_3, Protocol::Udp),
-                ]
-            })
-            .collect();
-        match announce(&services) {
-            Announced::Rpcbind(registration) if registration.refused().is_empty() => {
-                Portmap::Announced("this host's rpcbind", registration)
-            }
-            Announced::Rpcbind(registration) => {
-                Portmap::Hidden(registration.refused()[0].to_string())
-            }
-            Announced::OwnPortmapper(registration) => {
-                Portmap::Announced("a portmapper of its own on port 111", registration)
-            }
-            Announced::Nowhere(why) => Portmap::Hidden(why.to_string()),
-        }
-    }
-}
-
-impl Portmap {
-    fn describe(&self) -> String {
-        match self {
-            Portmap::Announced(how, _) => (*how).to_owned(),
-            Portmap::Hidden(why) => format!("not announced: {why}"),
-        }
     }
 }
