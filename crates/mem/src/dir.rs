@@ -84,6 +84,15 @@ impl Dir {
         })
     }
 
+    /// Panics if names and cookies do not match.
+    pub(crate) fn check(&self) {
+        assert_eq!(self.by_name.len(), self.by_cookie.len());
+        for (cookie, name) in &self.by_cookie {
+            assert_eq!(self.by_name.get(name).map(|entry| entry.cookie), Some(*cookie));
+            assert!(self.knows_cookie(*cookie) && *cookie > PARENT_COOKIE);
+        }
+    }
+
     fn put(&mut self, name: &[u8], entry: Entry) {
         self.by_name.insert(name.into(), entry);
         self.by_cookie.insert(entry.cookie, name.into());

@@ -132,6 +132,14 @@ impl MemFs {
         state.verifier += 1;
     }
 
+    /// Checks that everything fits together, as fsck does; for after the work of a fuzzer.
+    ///
+    /// # Panics
+    /// If something does not.
+    pub fn check(&self) {
+        self.lock().check();
+    }
+
     /// Begins an operation.
     pub(crate) fn turn<'a>(&'a self, cx: &Cx<'a>, op: Op) -> Result<Turn<'a>> {
         let mut state = self.lock();

@@ -7,6 +7,7 @@
 //! [would block](MemFs::set_blocking), and [failures](MemFs::fail_nth) of the n-th call.
 #![forbid(unsafe_code)]
 
+mod check;
 mod data;
 mod dir;
 mod faults;

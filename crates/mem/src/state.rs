@@ -189,6 +189,11 @@ impl State {
         self.journal.push(step);
     }
 
+    /// Whether its generation has been given out.
+    pub(crate) fn is_issued(&self, inode: &Inode) -> bool {
+        inode.generation <= self.last_generation
+    }
+
     /// A number that no change had before.
     pub(crate) fn next_change(&mut self) -> u64 {
         self.last_change += 1;

@@ -11,6 +11,7 @@ impl Fixture for Mem {
         fs.set_blocking(self.0);
         for act in acts {
             act(&fs);
+            fs.check();
             fs.restart();
         }
     }

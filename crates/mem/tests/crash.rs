@@ -1,9 +1,12 @@
 //! What a crash takes away, and what it must not.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeMap;
+
 use hayase_mem::MemFs;
+use hayase_vfs::testing::{Client, Plan};
 use hayase_vfs::{
-    Cred, Cx, Durability, Error, Handle, Name, Open, SetAttr, Stability, Vfs, Wait, Wcc,
+    Cred, Cx, Durability, Error, FileType, Handle, Name, Open, SetAttr, Stability, Vfs, Wait, Wcc,
 };
 
 /// The caller: root, and what the export promises.
@@ -103,4 +106,52 @@ fn any_sync_saves_the_names() {
     fs.crash();
     assert_eq!(session.read(&first).unwrap(), b"");
     assert_eq!(session.read(&second).unwrap(), b"");
+}
+
+#[test]
+fn whatever_is_lost_the_rest_fits_together() {
+    for seed in 0..12 {
+        let (a, b) = (MemFs::new(), MemFs::new());
+        for round in 0..8 {
+            let durability =
+                if (seed ^ round) % 3 == 0 { Durability::Sync } else { Durability::Async };
+            let mut plan = Plan::seeded(seed << 8 | round, 150);
+            plan.durability = durability;
+            plan.run(&a, &b);
+            a.check();
+            for fs in [&a, &b] {
+                fs.crash();
+            }
+            a.check();
+        }
+    }
+}
+
+#[test]
+fn synchronous_changes_of_names_and_attributes_stay() {
+    for seed in 0..12 {
+        let (a, b) = (MemFs::new(), MemFs::new());
+        Plan::seeded(seed, 400).run(&a, &b);
+        let before = tree(&a);
+        a.crash();
+        assert_eq!(tree(&a), before, "seed {seed}");
+    }
+}
+
+/// All paths below the root, and the attributes of what they lead to.
+fn tree(fs: &MemFs) -> BTreeMap<Vec<u8>, impl PartialEq + std::fmt::Debug> {
+    let client = Client::new(fs, Cred::root());
+    let (mut all, mut todo) = (BTreeMap::new(), vec![(Vec::new(), fs.root())]);
+    while let Some((path, dir)) = todo.pop() {
+        for name in client.names(&dir).unwrap() {
+            let node = client.lookup(&dir, &name).unwrap();
+            let path = [&path[..], &name[..], b"/"].concat();
+            let attr = node.attr;
+            all.insert(path.clone(), (node.handle, attr.kind, attr.mode, attr.nlink, attr.uid));
+            if attr.kind == FileType::Directory {
+                todo.push((path, node.handle));
+            }
+        }
+    }
+    all
 }

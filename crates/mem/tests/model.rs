@@ -10,6 +10,7 @@ fn blocking_makes_no_difference() {
         let (a, b) = (MemFs::new(), MemFs::new());
         b.set_blocking(Blocking::Every(1 + seed as u32 % 3));
         compare(&a, &b, seed, 1500);
+        b.check();
     }
 }
 

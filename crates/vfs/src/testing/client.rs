@@ -33,6 +33,8 @@ pub struct Client<'a> {
     pub fs: &'a dyn Vfs,
     /// Who is calling.
     pub cred: Cred,
+    /// What the export promises.
+    pub durability: Durability,
 }
 
 /// Attributes that only a change of the file may change: not atime, and not the storage
@@ -69,10 +71,15 @@ fn name(bytes: &(impl AsRef<[u8]> + ?Sized)) -> Name<'_> {
     Name::new(bytes.as_ref()).unwrap()
 }
 
-impl Client<'_> {
+impl<'a> Client<'a> {
+    /// A caller whom the export promises [`Durability::Sync`].
+    pub fn new(fs: &'a dyn Vfs, cred: Cred) -> Self {
+        Client { fs, cred, durability: Durability::Sync }
+    }
+
     /// The context of a call that may wait, of which others depend on nothing.
     pub fn cx(&self, wait: Wait) -> Cx<'_> {
-        Cx { cred: &self.cred, wait, durability: Durability::Sync }
+        Cx { cred: &self.cred, wait, durability: self.durability }
     }
 
     /// Makes a call as the server does: first without waiting, then again if it must; and as a

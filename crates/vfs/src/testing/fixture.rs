@@ -53,7 +53,7 @@ impl<'a> Scene<'a> {
     pub fn of(fixture: &dyn Fixture, fs: &'a dyn Vfs) -> Self {
         Scene {
             fs,
-            user: Client { fs, cred: fixture.user() },
+            user: Client::new(fs, fixture.user()),
             root: fs.root(),
             fine_changes: fixture.can(Capability::FineChanges),
         }
@@ -61,6 +61,6 @@ impl<'a> Scene<'a> {
 
     /// Someone else; needs [`Capability::ChangeIdentity`].
     pub fn client(&self, uid: u32, gid: u32, groups: &[u32]) -> Client<'a> {
-        Client { fs: self.fs, cred: Cred { uid, gid, groups: groups.into() } }
+        Client::new(self.fs, Cred { uid, gid, groups: groups.into() })
     }
 }

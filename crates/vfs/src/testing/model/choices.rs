@@ -1,6 +1,6 @@
 //! Where the random operations come from.
 
-use crate::Cred;
+use crate::{Cred, Durability};
 
 /// What to do in a comparison.
 #[derive(Clone, Debug)]
@@ -11,6 +11,8 @@ pub struct Plan<'a> {
     pub devices: bool,
     /// Whom both file systems belong to.
     pub user: Cred,
+    /// What the export promises.
+    pub durability: Durability,
     pub(super) choices: Choices<'a>,
     /// The last verifier of an exclusive create.
     pub(super) verifier: u64,
@@ -28,7 +30,8 @@ impl<'a> Plan<'a> {
     }
 
     fn new(choices: Choices<'a>) -> Self {
-        Plan { identities: true, devices: true, user: Cred::root(), choices, verifier: 0 }
+        let (user, durability) = (Cred::root(), Durability::Sync);
+        Plan { identities: true, devices: true, user, durability, choices, verifier: 0 }
     }
 
     /// All for one user, who may be an ordinary one: no device nodes, no changes of owners.

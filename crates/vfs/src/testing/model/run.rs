@@ -37,7 +37,7 @@ impl Drop for Trail {
 }
 
 impl Plan<'_> {
-    /// Compares two empty file systems; see [`compare`](super::compare).
+    /// Compares two file systems that are alike, empty ones for example; see [`compare`](super::compare).
     pub fn run(mut self, a: &dyn Vfs, b: &dyn Vfs) {
         let mut world = World {
             sides: [a, b],
@@ -46,7 +46,7 @@ impl Plan<'_> {
         };
         let mut trail = Trail { origin: String::new(), done: Vec::new() };
         for fs in world.sides {
-            Client { fs, cred: self.user.clone() }.chmod(&fs.root(), 0o777).unwrap();
+            Client::new(fs, self.user.clone()).chmod(&fs.root(), 0o777).unwrap();
         }
         while self.choices.another() {
             let step = Step::choose(&mut self, world.known[0].len());
@@ -71,7 +71,7 @@ impl World<'_> {
         let cred = callers[plan.choices.below(callers.len())].clone();
         match step.is_for_owners() {
             Some(file) if cred.uid != 0 => {
-                let root = Client { fs: self.sides[0], cred: Cred::root() };
+                let root = Client::new(self.sides[0], Cred::root());
                 let owner = root.attr(&self.known[0][file]).map(|attr| attr.uid);
                 if owner == Ok(cred.uid) { cred } else { Cred::root() }
             }
@@ -82,7 +82,10 @@ impl World<'_> {
     /// Takes one step on both sides.
     fn take(&mut self, step: &Step, cred: &Cred, plan: &mut Plan<'_>) {
         let [a, b] = [0, 1].map(|side| {
-            let client = Client { fs: self.sides[side], cred: cred.clone() };
+            let client = Client {
+                durability: plan.durability,
+                ..Client::new(self.sides[side], cred.clone())
+            };
             step.perform(&client, &self.known[side])
         });
         match (a, b) {
@@ -140,7 +143,7 @@ impl World<'_> {
     /// Compares everything below two directories.
     fn walk(&mut self, cred: &Cred, dirs: [Handle; 2], depth: usize) {
         assert!(depth < 1000, "a loop of directories");
-        let clients = self.sides.map(|fs| Client { fs, cred: cred.clone() });
+        let clients = self.sides.map(|fs| Client::new(fs, cred.clone()));
         let names = [0, 1].map(|side| clients[side].names(&dirs[side]).unwrap());
         assert_eq!(names[0], names[1], "what is in a directory differs");
         for name in &names[0] {
