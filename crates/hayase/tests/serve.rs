@@ -1,5 +1,5 @@
 //! `hayase serve` as a process: what it says when it cannot start, signals, reloads.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod support;
 
