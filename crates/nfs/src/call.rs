@@ -65,6 +65,15 @@ impl From<Error> for Fault {
     }
 }
 
+/// For procedures on which a directory is just another wrong type: RFC 1813 §3.3.6 calls
+/// `NFS3ERR_ISDIR` there a mistake of NFSv2 servers.
+pub(crate) fn directory_is_invalid(error: Error) -> Fault {
+    match error {
+        Error::IsDirectory => Fault::Status(Status::Inval),
+        other => other.into(),
+    }
+}
+
 /// A call whose header has been read.
 pub(crate) struct Call<'a> {
     pub(crate) server: &'a Server,

@@ -4,7 +4,7 @@ use hayase_proto::nfs3::{LinkArgs, LinkRes, LinkResBody, Status};
 use hayase_vfs::Wcc;
 
 use super::{on, post_op, post_wcc};
-use crate::call::{Abort, Call, Fault};
+use crate::call::{Abort, Call, Fault, directory_is_invalid};
 use crate::v3::convert::{fattr, wcc};
 use crate::v3::{conclude, name};
 
@@ -20,7 +20,8 @@ pub(crate) fn link(call: &Call<'_>, args: LinkArgs<'_>) -> Result<LinkRes, Abort
             }
             let name = name(args.link.name.0)?;
             let (vfs, cx) = (dir.vfs(), dir.cx());
-            Ok(vfs.link(&cx, &file.handle, &dir.handle, name, &mut changes)?)
+            vfs.link(&cx, &file.handle, &dir.handle, name, &mut changes)
+                .map_err(directory_is_invalid)
         })
     });
     let ok = done.map(|attr| LinkResBody {

@@ -6,7 +6,7 @@ use hayase_vfs::ReadData;
 use hayase_xdr::{Encode, padding};
 
 use super::{on, post_op};
-use crate::call::{Abort, Call};
+use crate::call::{Abort, Call, directory_is_invalid};
 use crate::v3::conclude;
 use crate::v3::convert::fattr;
 use crate::v3::table::decode;
@@ -23,8 +23,10 @@ pub(crate) fn read(call: &Call<'_>, args: &[u8], reply: &mut ReplyBuf) -> Result
     let to = reply.bytes_mut();
     let start = to.len();
     to.resize(start + HEAD_BYTES, 0);
-    let read =
-        on(&file, |file| Ok(file.vfs().read(&file.cx(), &file.handle, offset, count, to)?));
+    let read = on(&file, |file| {
+        let read = file.vfs().read(&file.cx(), &file.handle, offset, count, to);
+        read.map_err(directory_is_invalid)
+    });
     let done = match conclude(read, || post_op(&file))? {
         Res3::Ok(done) => done,
         Res3::Fail(status, attr) => {

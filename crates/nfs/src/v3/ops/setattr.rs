@@ -4,7 +4,7 @@ use hayase_proto::nfs3::{SetAttrArgs, SetAttrRes};
 use hayase_vfs::Wcc;
 
 use super::{on, post_wcc};
-use crate::call::{Abort, Call};
+use crate::call::{Abort, Call, directory_is_invalid};
 use crate::v3::conclude;
 use crate::v3::convert::{from_time, set_attr, wcc};
 
@@ -15,8 +15,9 @@ pub(crate) fn setattr(call: &Call<'_>, args: SetAttrArgs<'_>) -> Result<SetAttrR
         object.check_writable()?;
         let guard = args.guard.map(from_time).transpose()?;
         let new = set_attr(&args.new_attributes)?;
-        object.vfs().set_attr(&object.cx(), &object.handle, &new, guard, &mut changes)?;
-        Ok(())
+        let (vfs, cx) = (object.vfs(), object.cx());
+        let done = vfs.set_attr(&cx, &object.handle, &new, guard, &mut changes);
+        done.map_err(directory_is_invalid)
     });
     conclude(done.map(|()| wcc(&changes)), || post_wcc(&object, &changes))
 }

@@ -4,7 +4,7 @@ use hayase_proto::nfs3::{Status, WriteArgs, WriteRes, WriteResOk};
 use hayase_vfs::Wcc;
 
 use super::{on, post_wcc};
-use crate::call::{Abort, Call, Fault};
+use crate::call::{Abort, Call, Fault, directory_is_invalid};
 use crate::v3::conclude;
 use crate::v3::convert::{stability, stable_how, wcc};
 
@@ -23,8 +23,8 @@ pub(crate) fn write(call: &Call<'_>, args: WriteArgs<'_>) -> Result<WriteRes, Ab
         // what was lost, and the client has to see a difference.
         let verf = file.vfs().write_verifier();
         let (cx, how) = (file.cx(), stability(args.stable));
-        let done = file.vfs().write(&cx, &file.handle, args.offset, data, how, &mut changes)?;
-        Ok((done, verf))
+        let done = file.vfs().write(&cx, &file.handle, args.offset, data, how, &mut changes);
+        Ok((done.map_err(directory_is_invalid)?, verf))
     });
     let ok = written.map(|(done, verf)| WriteResOk {
         file_wcc: wcc(&changes),
