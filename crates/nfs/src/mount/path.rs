@@ -20,11 +20,11 @@ pub(super) struct Mounted {
 /// symbolic links as the server's own programs would.
 pub(super) fn resolve(call: &Call<'_>, path: &[u8]) -> Result<Mounted, Fault> {
     let table = call.server.exports.load();
-    let mut path = path.to_vec();
+    if !path.starts_with(b"/") {
+        return Err(Fault::Status(Status::NoEnt));
+    }
+    let mut path = plain(path);
     for _ in 0..=call.server.limits.mount_links {
-        if !path.starts_with(b"/") {
-            return Err(Fault::Status(Status::NoEnt));
-        }
         let (export, rest) = table.by_path(&path).ok_or(Fault::Status(Status::NoEnt))?;
         let grant = call.peer.decide(export, &*call.server.names, call.wait)?;
         match walk(call, export, rest)? {
@@ -33,7 +33,7 @@ pub(super) fn resolve(call: &Call<'_>, path: &[u8]) -> Result<Mounted, Fault> {
                 return Ok(Mounted { export, options: grant.options, handle });
             }
             Walked::Link { at, target, rest } => {
-                path = joined(&export.path, at, &target, rest);
+                path = plain(&joined(&export.path, at, &target, rest));
             }
         }
     }
@@ -62,7 +62,7 @@ fn walk<'p>(call: &Call<'_>, export: &Arc<Export>, path: &'p [u8]) -> Result<Wal
         let before = walked;
         walked = (walked + component.len() + 1).min(path.len());
         match component {
-            b"" | b"." => continue,
+            b"" => continue,
             b".." => node = vfs.parent(&cx, &node.handle)?,
             name => node = vfs.lookup(&cx, &node.handle, Name::new(name)?)?,
         }
@@ -75,6 +75,16 @@ fn walk<'p>(call: &Call<'_>, export: &Arc<Export>, path: &'p [u8]) -> Result<Wal
         FileType::Directory | FileType::Regular => Ok(Walked::Arrived(node.handle)),
         _ => Err(Fault::Status(Status::NotDir)),
     }
+}
+
+/// An absolute path as exports are written: without doubled slashes, `.`, or a slash at the end.
+fn plain(path: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(path.len());
+    for component in path.split(|b| *b == b'/').filter(|c| !matches!(*c, b"" | b".")) {
+        plain.push(b'/');
+        plain.extend_from_slice(component);
+    }
+    plain
 }
 
 /// The path that a link leads to.
