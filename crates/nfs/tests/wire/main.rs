@@ -1,0 +1,26 @@
+//! Every procedure of NFSv3 and MOUNT on the wire: literal calls in, replies checked
+//! word by word (RFC 1813, RFC 5531).
+#![allow(clippy::unwrap_used)] // also what is no test function here belongs to tests
+
+#[path = "../common/mod.rs"]
+#[allow(dead_code)] // shared with other test programs, which use other parts of it
+mod common;
+
+mod access;
+mod attributes;
+mod create;
+mod data;
+mod errors;
+mod filesystem;
+mod handles;
+mod link;
+mod listing;
+mod lookup;
+mod mount;
+mod names;
+mod remove;
+mod rename;
+mod replay;
+mod rpc;
+mod truncation;
+mod waiting;
