@@ -70,7 +70,7 @@ impl Core {
 
     /// Closes what was not written to for `idle_secs`, after a sync if needed.
     pub(crate) fn close_idle_writers(&self, idle_secs: u64) {
-        let since = self.uptime_secs().saturating_sub(idle_secs);
+        let Some(since) = self.uptime_secs().checked_sub(idle_secs) else { return };
         let writers = {
             let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *writers)

@@ -245,3 +245,141 @@ impl Core {
         self.verifier.store(crate::fresh_number(), Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hayase_vfs::{Cred, Name, Open, SetAttr, Vfs, Wait};
+
+    use super::*;
+    use crate::{LocalFs, Options};
+
+    struct Scene {
+        fs: LocalFs,
+        cred: Cred,
+        _dir: tempfile::TempDir,
+    }
+
+    impl Scene {
+        fn new(max_open_files: Option<usize>) -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let options = Options { max_open_files, ..Options::default() };
+            let fs = LocalFs::open(dir.path(), options).unwrap();
+            let uid = rustix::process::geteuid().as_raw();
+            let gid = rustix::process::getegid().as_raw();
+            let cred = Cred { uid, gid, ..Cred::root() };
+            Scene { fs, cred, _dir: dir }
+        }
+
+        fn cx(&self) -> Cx<'_> {
+            Cx { cred: &self.cred, wait: Wait::Allowed, durability: Durability::Sync }
+        }
+
+        fn file(&self, name: &str) -> Handle {
+            let how = Open::Guarded(SetAttr { mode: Some(0o644), ..SetAttr::default() });
+            let name = Name::new(name.as_bytes()).unwrap();
+            let wcc = &mut Wcc::default();
+            self.fs.create(&self.cx(), &self.fs.root(), name, &how, wcc).unwrap().handle
+        }
+
+        fn write(&self, file: &Handle, stability: Stability) -> Result<Written> {
+            self.fs.write(&self.cx(), file, 0, b"data", stability, &mut Wcc::default())
+        }
+
+        fn commit(&self, file: &Handle) -> Result<()> {
+            self.fs.commit(&self.cx(), file, 0, 0, &mut Wcc::default())
+        }
+
+        fn fail_syncs(&self, count: usize) {
+            self.fs.core.faults.syncs.store(count, Ordering::Relaxed);
+        }
+
+        fn is_open_for_writing(&self, file: &Handle) -> bool {
+            self.fs.core.node(&self.cx(), file).unwrap().open_writer().is_some()
+        }
+    }
+
+    #[test]
+    fn a_failed_sync_changes_the_verifier() {
+        let s = Scene::new(None);
+        let file = s.file("f");
+        s.write(&file, Stability::Unstable).unwrap();
+        let verifier = s.fs.write_verifier();
+        s.commit(&file).unwrap();
+        assert_eq!(s.fs.write_verifier(), verifier);
+        s.write(&file, Stability::Unstable).unwrap();
+        s.fail_syncs(1);
+        assert_eq!(s.commit(&file), Err(Error::Io));
+        assert_ne!(s.fs.write_verifier(), verifier);
+        let verifier = s.fs.write_verifier();
+        s.commit(&file).unwrap();
+        assert_eq!(s.fs.write_verifier(), verifier);
+        // Each of the syncs of a file system as a whole.
+        for failing in 1..=2 {
+            s.write(&file, Stability::Unstable).unwrap();
+            let verifier = s.fs.write_verifier();
+            s.fail_syncs(failing);
+            assert_eq!(s.fs.sync(), Err(Error::Io));
+            assert_ne!(s.fs.write_verifier(), verifier);
+            s.fail_syncs(0);
+            assert_eq!(s.commit(&file), Err(Error::Io), "told once to the file's writer");
+            s.commit(&file).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_sync_that_fails_in_the_background_is_told_at_the_next_commit() {
+        let s = Scene::new(None);
+        let file = s.file("f");
+        s.write(&file, Stability::Unstable).unwrap();
+        let verifier = s.fs.write_verifier();
+        s.fail_syncs(1);
+        s.fs.core.close_idle_writers(0);
+        assert!(!s.is_open_for_writing(&file));
+        assert_ne!(s.fs.write_verifier(), verifier);
+        assert_eq!(s.commit(&file), Err(Error::Io));
+        s.commit(&file).unwrap();
+    }
+
+    #[test]
+    fn a_sync_that_fails_when_descriptors_run_short_is_not_lost() {
+        let s = Scene::new(Some(16));
+        let verifier = s.fs.write_verifier();
+        let files: Vec<Handle> = (0..40)
+            .map(|n| {
+                let file = s.file(&format!("f{n}"));
+                s.write(&file, Stability::Unstable).unwrap();
+                // Making the next file finds no clean one to close.
+                s.fail_syncs(usize::MAX);
+                let room = || s.fs.core.nodes.open_files.load(Ordering::Relaxed) <= 20;
+                let cx = Cx { durability: Durability::Async, ..s.cx() };
+                let name = format!("more{n}");
+                let name = Name::new(name.as_bytes()).unwrap();
+                let how = Open::Guarded(SetAttr::default());
+                s.fs.create(&cx, &s.fs.root(), name, &how, &mut Wcc::default()).unwrap();
+                s.fail_syncs(0);
+                assert!(room());
+                file
+            })
+            .collect();
+        assert_ne!(s.fs.write_verifier(), verifier);
+        let told = files.iter().filter(|file| s.commit(file) == Err(Error::Io)).count();
+        assert!(told > 20, "{told}");
+        assert!(files.iter().all(|file| s.commit(file).is_ok()));
+    }
+
+    #[test]
+    fn idle_files_are_closed_for_writing() {
+        let s = Scene::new(None);
+        let file = s.file("f");
+        s.write(&file, Stability::Unstable).unwrap();
+        s.fs.core.close_idle_writers(5);
+        assert!(s.is_open_for_writing(&file), "not idle for long enough");
+        s.fs.core.close_idle_writers(0);
+        assert!(!s.is_open_for_writing(&file));
+        s.commit(&file).unwrap();
+        s.write(&file, Stability::FileSync).unwrap();
+        assert!(s.is_open_for_writing(&file));
+        s.fs.core.close_idle_writers(0);
+        assert!(!s.is_open_for_writing(&file));
+    }
+}

@@ -32,6 +32,12 @@ pub fn bob() -> &'static Cred {
     &PEOPLE[2]
 }
 
+/// Whom the test runs as.
+pub fn me() -> Cred {
+    let gid = rustix::process::getegid().as_raw();
+    cred(rustix::process::geteuid().as_raw(), gid, &[])
+}
+
 pub fn name(name: &str) -> Name<'_> {
     Name::new(name.as_bytes()).unwrap()
 }

@@ -1,0 +1,182 @@
+//! How long handles live.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::*;
+use hayase_local::{HandlesBy, LocalFs, Options};
+use hayase_vfs::{Error, Handle, Vfs};
+
+/// Ways to make handles, each with a directory to keep what outlives the server.
+fn ways() -> Vec<(Options, tempfile::TempDir)> {
+    let state = || tempfile::tempdir().unwrap();
+    let kept = state();
+    let mut ways = vec![
+        (Options { handles: HandlesBy::Index, ..Options::default() }, state()),
+        (
+            Options {
+                handles: HandlesBy::Index,
+                state_dir: Some(kept.path().to_path_buf()),
+                ..Options::default()
+            },
+            kept,
+        ),
+    ];
+    if is_root() {
+        ways.push((Options::default(), state()));
+    }
+    ways
+}
+
+#[test]
+fn they_survive_renames_and_restarts() {
+    for (options, _state) in ways() {
+        let served = Served::with(options);
+        let me = &me();
+        let a = served.mkdir(me, &served.root, "a", 0o755).unwrap().handle;
+        let b = served.mkdir(me, &a, "b", 0o755).unwrap().handle;
+        let file = served.create(me, &b, "file", 0o644).unwrap().handle;
+        served.write(me, &file, 0, b"data").unwrap();
+        served.commit(&file).unwrap();
+        served.rename(me, (&b, "file"), (&b, "through us")).unwrap();
+        served.rename(me, (&served.root, "a"), (&served.root, "c")).unwrap();
+        assert_eq!(served.read(me, &file, 0, 9).unwrap(), b"data");
+        let served = served.restart();
+        assert_eq!(served.read(me, &file, 0, 9).unwrap(), b"data");
+        // By local programs, while the server runs and while it does not.
+        std::fs::rename(served.path("c/b/through us"), served.path("c/b/locally")).unwrap();
+        std::fs::create_dir_all(served.path("d/e")).unwrap();
+        std::fs::rename(served.path("c/b"), served.path("d/e/f")).unwrap();
+        assert_eq!(served.read(me, &file, 0, 9).unwrap(), b"data");
+        let served = served.restart();
+        assert_eq!(served.read(me, &file, 0, 9).unwrap(), b"data");
+        assert_eq!(served.lookup(me, &b, "locally").unwrap().handle, file);
+        let Served { fs, options, dir, root } = served;
+        drop(fs);
+        std::fs::rename(dir.path().join("d/e/f/locally"), dir.path().join("d/moved")).unwrap();
+        std::fs::rename(dir.path().join("d"), dir.path().join("g")).unwrap();
+        let fs = LocalFs::open(dir.path(), options.clone()).unwrap();
+        let served = Served { fs, options, dir, root };
+        assert_eq!(served.read(me, &file, 0, 9).unwrap(), b"data");
+        assert_eq!(served.walk("g/moved").unwrap().handle, file);
+        assert_eq!(served.attr(&a).unwrap().fileid, served.walk("c").unwrap().attr.fileid);
+    }
+}
+
+#[test]
+fn they_end_with_the_file_even_if_its_inode_is_used_again() {
+    for (options, _state) in ways() {
+        let served = Served::with(options);
+        let me = &me();
+        let mut gone: Vec<Handle> = Vec::new();
+        let mut reused = 0;
+        for round in 0..20 {
+            let made = served.create(me, &served.root, "file", 0o644).unwrap();
+            assert!(!gone.contains(&made.handle));
+            let ino = made.attr.fileid;
+            served.write(me, &made.handle, 0, b"x").unwrap();
+            if round % 2 == 0 {
+                served.remove(me, &served.root, "file").unwrap();
+            } else {
+                std::fs::remove_file(served.path("file")).unwrap();
+            }
+            let next = served.create(me, &served.root, "file", 0o644).unwrap();
+            reused += usize::from(next.attr.fileid == ino);
+            assert!(is_stale(&served.attr(&made.handle)));
+            assert!(is_stale(&served.write(me, &made.handle, 0, b"x")));
+            assert!(is_stale(&served.read(me, &made.handle, 0, 1)));
+            served.remove(me, &served.root, "file").unwrap();
+            gone.push(made.handle);
+        }
+        println!("{reused} inodes were used again");
+        let served = served.restart();
+        for handle in gone {
+            assert!(is_stale(&served.attr(&handle)));
+        }
+    }
+}
+
+#[test]
+fn removed_files_are_let_go_of() {
+    let served = Served::new();
+    let me = &me();
+    // Descriptors of files without a name.
+    let deleted = |dir: &std::path::Path| {
+        use std::os::unix::fs::MetadataExt;
+        let fds = std::fs::read_dir("/proc/self/fd").unwrap();
+        let of_us = fds.map(|fd| fd.unwrap().path()).filter(|fd| {
+            let nlink = std::fs::metadata(fd).map_or(1, |file| file.nlink());
+            nlink == 0 && std::fs::read_link(fd).is_ok_and(|path| path.starts_with(dir))
+        });
+        of_us.count()
+    };
+    let root = served.root;
+    for entry in ["a", "b", "c", "d"] {
+        let file = served.create(me, &root, entry, 0o644).unwrap().handle;
+        served.write(me, &file, 0, b"data").unwrap();
+        served.read(me, &file, 0, 1).unwrap();
+    }
+    let other_name = served.walk("c").unwrap().handle;
+    let cx = served.cx(me);
+    served.fs.link(&cx, &other_name, &root, name("e"), &mut hayase_vfs::Wcc::default()).unwrap();
+    served.remove(me, &root, "a").unwrap();
+    served.rename(me, (&root, "d"), (&root, "b")).unwrap();
+    served.remove(me, &root, "c").unwrap();
+    assert_eq!(served.read(me, &other_name, 0, 9).unwrap(), b"data");
+    assert_eq!(deleted(served.dir.path()), 0);
+    // Local removals are noticed at the next use or within seconds.
+    std::fs::remove_file(served.path("b")).unwrap();
+    std::fs::remove_file(served.path("e")).unwrap();
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while deleted(served.dir.path()) > 0 {
+        assert!(std::time::Instant::now() < end, "removed files are kept open");
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+}
+
+#[test]
+fn a_search_that_finds_nothing_is_not_repeated_at_once() {
+    let options = Options { handles: HandlesBy::Index, ..Options::default() };
+    let served = Served::with(options);
+    let me = &me();
+    for n in 0..200 {
+        std::fs::create_dir_all(served.path(&format!("d{n}/e"))).unwrap();
+    }
+    let file = served.create(me, &served.root, "file", 0o644).unwrap().handle;
+    let served = served.restart();
+    std::fs::remove_file(served.path("file")).unwrap();
+    assert!(is_stale(&served.attr(&file)));
+    let begun = std::time::Instant::now();
+    for _ in 0..1000 {
+        assert!(is_stale(&served.attr(&file)));
+    }
+    assert!(begun.elapsed() < std::time::Duration::from_secs(1));
+}
+
+#[test]
+fn an_ordinary_user_serves_as_itself() {
+    if !as_ordinary_user("an_ordinary_user_serves_as_itself") {
+        return;
+    }
+    they_survive_renames_and_restarts();
+    they_end_with_the_file_even_if_its_inode_is_used_again();
+    let served = Served::new();
+    let uid = rustix::process::geteuid().as_raw();
+    assert!(served.fs.limits_text().contains(&format!("everything acts as user {uid}")));
+    assert!(served.fs.limits_text().contains("handles by index"));
+    // Whoever asks: files are the server's.
+    let file = served.create(alice(), &served.root, "file", 0o600).unwrap();
+    assert_eq!(file.attr.uid, uid);
+    served.write(bob(), &file.handle, 0, b"data").unwrap();
+    assert_eq!(served.read(root(), &file.handle, 0, 9).unwrap(), b"data");
+    // What the server's user may not do, nobody may.
+    served.set(root(), &file.handle, &mode(0)).unwrap();
+    let served = served.restart();
+    assert_eq!(served.read(root(), &file.handle, 0, 9), Err(Error::Access));
+    assert_eq!(served.write(alice(), &file.handle, 0, b"x"), Err(Error::Access));
+    let (granted, _) =
+        served.fs.access(&served.cx(root()), &file.handle, hayase_vfs::Access::ALL).unwrap();
+    assert_eq!(granted, hayase_vfs::Access(0));
+    let set = hayase_vfs::SetAttr { uid: Some(0), ..hayase_vfs::SetAttr::default() };
+    assert_eq!(served.set(root(), &file.handle, &set), Err(Error::NotOwner));
+}
