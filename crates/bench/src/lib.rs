@@ -1,1 +1,24 @@
-//! Placeholder.
+//! A load generator for NFSv3 with a client of its own, so that it needs no mount and no
+//! privileges, and knows where the time goes: rates, latencies, and the CPU of both sides.
+//!
+//! One thread drives all connections by epoll. Calls are pipelined to `iodepth` on each
+//! connection, sent and received in batches, and nothing is allocated per call; so the generator
+//! stays well below the cost of the servers it measures.
+//!
+//! [`floor`] has the other end of the scale: bare loops that move the same bytes with no file
+//! server around them. [`compare`] puts servers and floors into one table.
+#![forbid(unsafe_code)]
+
+pub mod args;
+pub mod client;
+pub mod compare;
+pub mod floor;
+pub mod job;
+pub mod load;
+pub mod measure;
+mod names;
+mod records;
+pub mod report;
+pub mod target;
+pub mod units;
+pub mod workload;

@@ -1,0 +1,119 @@
+//! What is compared: servers that run all the time, and the floor that a case needs.
+
+use std::cell::RefCell;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+
+use super::Comparison;
+use super::ganesha::Ganesha;
+use super::process::{Process, free_port, loopback};
+use crate::floor::Kind;
+use crate::target::{Host, NfsTarget, Target};
+
+/// A row of the table.
+pub(super) struct Contestant {
+    pub(super) name: &'static str,
+    serving: Serving,
+}
+
+enum Serving {
+    Server { process: Process, target: Target },
+    Ganesha(Ganesha),
+    Floors(Floors),
+}
+
+impl Contestant {
+    /// Where to find it for a case with this floor, and its process.
+    pub(super) fn serving(&self, floor: Kind) -> Result<Option<(Target, u32)>> {
+        Ok(match &self.serving {
+            Serving::Server { process, target } => Some((target.clone(), process.pid())),
+            Serving::Ganesha(ganesha) => Some((ganesha.target.clone(), ganesha.server.pid())),
+            Serving::Floors(floors) => Some(floors.serving(floor)?),
+        })
+    }
+}
+
+/// Starts all that are wanted, each with a directory of its own.
+pub(super) fn start(comparison: &Comparison, scratch: &Path) -> Result<Vec<Contestant>> {
+    let directory = |name: &str| -> Result<PathBuf> {
+        let path = scratch.join(name);
+        fs::create_dir(&path).with_context(|| format!("make {}", path.display()))?;
+        Ok(path)
+    };
+    let state = directory("state")?;
+    let mut contestants = Vec::new();
+    if let Some(binary) = &comparison.hayase {
+        let serving = hayase(binary, &comparison.hayase_arg, &directory("hayase")?, &state)?;
+        contestants.push(Contestant { name: "hayase", serving });
+    }
+    let floors = Floors::new(directory("floor")?, comparison.size)?;
+    contestants.push(Contestant { name: "floor", serving: Serving::Floors(floors) });
+    if comparison.ganesha {
+        let ganesha = Ganesha::start(&directory("ganesha")?, &state)?;
+        contestants.push(Contestant { name: "ganesha", serving: Serving::Ganesha(ganesha) });
+    }
+    Ok(contestants)
+}
+
+fn hayase(binary: &Path, arguments: &[String], export: &Path, state: &Path) -> Result<Serving> {
+    let port = free_port()?;
+    let mut command = Command::new(binary);
+    command.arg("serve").arg(export).args(["--port", &port.to_string(), "--listen", "127.0.0.1"]);
+    command.arg("--state-dir").arg(state.join("hayase")).args(arguments);
+    let mut process = Process::start(&mut command, &state.join("hayase.log"))?;
+    process.wait_for(loopback(port))?;
+    let target = Target::Nfs(NfsTarget {
+        host: Host { name: "127.0.0.1".to_owned(), port },
+        path: export.to_string_lossy().into_owned(),
+        mountport: None,
+    });
+    Ok(Serving::Server { process, target })
+}
+
+/// Floors, each a process of this program, started when first needed.
+struct Floors {
+    directory: PathBuf,
+    file: PathBuf,
+    running: RefCell<Vec<(Kind, Process, Target)>>,
+}
+
+impl Floors {
+    fn new(directory: PathBuf, size: u64) -> Result<Self> {
+        let file = directory.join("data");
+        let chunk = crate::client::noise(1 << 20);
+        let mut to = fs::File::create(&file)?;
+        for _ in 0..size.div_ceil(chunk.len() as u64) {
+            to.write_all(&chunk).with_context(|| format!("write {}", file.display()))?;
+        }
+        Ok(Floors { directory, file, running: RefCell::default() })
+    }
+
+    fn serving(&self, kind: Kind) -> Result<(Target, u32)> {
+        let mut running = self.running.borrow_mut();
+        if let Some((_, process, target)) = running.iter().find(|(other, ..)| *other == kind) {
+            return Ok((target.clone(), process.pid()));
+        }
+        let (process, target) = self.start(kind)?;
+        let answer = (target.clone(), process.pid());
+        running.push((kind, process, target));
+        Ok(answer)
+    }
+
+    fn start(&self, kind: Kind) -> Result<(Process, Target)> {
+        let word = kind.to_possible_value().context("every floor has a word")?;
+        let file = if kind == Kind::Names { &self.directory } else { &self.file };
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["floor", "--work", word.get_name(), "--file"]).arg(file);
+        let mut process = Process::spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
+        let output = process.child.stdout.take().context("the floor's output")?;
+        let mut line = String::new();
+        BufReader::new(output).read_line(&mut line)?;
+        let target = format!("floor://{}", line.trim()).parse();
+        Ok((process, target.map_err(anyhow::Error::msg)?))
+    }
+}

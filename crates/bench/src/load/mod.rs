@@ -1,0 +1,11 @@
+//! The timed part: pipelined calls on many connections, driven by one thread.
+
+mod connection;
+mod engine;
+mod output;
+mod run;
+mod tally;
+
+pub use engine::{Engine, Phases};
+pub use run::run;
+pub use tally::{Measured, Tally};
