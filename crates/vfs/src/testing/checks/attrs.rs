@@ -73,9 +73,12 @@ pub(crate) fn the_guard_is_the_ctime(s: &Scene<'_>) {
     let attr = user.stat(&file);
     user.set_guarded(&file, &mode(0o600), Some(attr.ctime)).unwrap();
     assert_eq!(user.stat(&file).mode, 0o600);
-    let wrong = Some(Time { secs: 77, nanos: 0 });
-    refused(user.set_guarded(&file, &mode(0o777), wrong), &[Error::NotSync]);
-    refused(user.set_guarded(&file, &size(0), wrong), &[Error::NotSync]);
+    let ctime = user.stat(&file).ctime;
+    let later = Time { secs: ctime.secs + 1, ..ctime };
+    for wrong in [Time { secs: 77, nanos: 0 }, Time { nanos: ctime.nanos ^ 1, ..ctime }, later] {
+        refused(user.set_guarded(&file, &mode(0o777), Some(wrong)), &[Error::NotSync]);
+        refused(user.set_guarded(&file, &size(0), Some(wrong)), &[Error::NotSync]);
+    }
     assert_eq!((user.stat(&file).mode, user.stat(&file).size), (0o600, 4));
 }
 

@@ -47,10 +47,10 @@ pub(crate) fn unchecked_creation_refuses_other_types(s: &Scene<'_>) {
     let user = &s.user;
     for entry in one_of_each(s) {
         if entry != "file" {
-            refused(
-                user.open(&s.root, entry, &Open::Unchecked(size(0))),
-                &[Error::Exists, Error::IsDirectory, Error::WrongType],
-            );
+            let errors = &[Error::Exists, Error::IsDirectory, Error::WrongType];
+            for set in [size(0), mode(0o644), SetAttr::default()] {
+                refused(user.open(&s.root, entry, &Open::Unchecked(set)), errors);
+            }
         }
     }
     refused(user.lookup(&s.root, "dangling"), &[Error::NotFound]);
