@@ -63,8 +63,12 @@ pub(super) fn start(comparison: &Comparison, scratch: &Path) -> Result<Vec<Conte
 fn hayase(binary: &Path, arguments: &[String], export: &Path, state: &Path) -> Result<Serving> {
     let port = free_port()?;
     let mut command = Command::new(binary);
-    command.arg("serve").arg(export).args(["--port", &port.to_string(), "--listen", "127.0.0.1"]);
-    command.arg("--state-dir").arg(state.join("hayase")).args(arguments);
+    // As NFS-Ganesha is told: root stays root.
+    let exports = state.join("exports");
+    let line = format!("\"{}\" 127.0.0.1(rw,no_root_squash,insecure)\n", export.display());
+    fs::write(&exports, line).with_context(|| format!("write {}", exports.display()))?;
+    command.args(["serve", "--port", &port.to_string(), "--listen", "127.0.0.1", "--exports"]);
+    command.arg(exports).arg("--state-dir").arg(state.join("hayase")).args(arguments);
     let mut process = Process::start(&mut command, &state.join("hayase.log"))?;
     process.wait_for(loopback(port))?;
     let target = Target::Nfs(NfsTarget {
