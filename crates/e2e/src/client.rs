@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::link::{self, Link, MTU_BYTES};
+use crate::scene::Scale;
 use crate::session::Session;
 use crate::stage::Spec;
 use crate::wire::{AGENT_PORT, Frame, GuestSetup, HELLO_PORT, Request, Who, send_line};
@@ -21,8 +22,6 @@ use crate::wire::{AGENT_PORT, Frame, GuestSetup, HELLO_PORT, Request, Who, send_
 pub const MODULES: &str = "/usr/lib/uml/modules";
 /// A guest that is not up by then will not come.
 const BOOT_LIMIT: Duration = Duration::from_secs(60);
-/// A command of a test ends within this, unless the test says otherwise.
-const COMMAND_LIMIT: Duration = Duration::from_secs(200);
 
 /// A running guest. Dropping it ends it as a power cut would.
 #[derive(Debug)]
@@ -32,6 +31,8 @@ pub struct Client {
     begun: Instant,
     /// Added to each mount's options.
     mount_options: Option<String>,
+    /// A command ends within this, unless the test says otherwise.
+    command_limit: Duration,
 }
 
 /// A guest that was started and is not known to be up.
@@ -90,7 +91,8 @@ impl Booting {
             format!("{device}:transport=tap,ifname={interface},depth=128,gro=1,mtu={MTU_BYTES}")
         };
         let kernel = Command::new("linux.uml")
-            .args(["mem=768M", "rootfstype=hostfs", "rootflags=/", "rw"])
+            // Read-only: nothing that a test does in a guest may change this machine.
+            .args(["mem=768M", "rootfstype=hostfs", "rootflags=/", "ro"])
             .args(["con=null", "con0=null,fd:1", "quiet"])
             .arg(format!("uml_dir={}/", scratch.display()))
             .arg(format!("umid=guest{number}"))
@@ -110,6 +112,10 @@ impl Booting {
             kernel,
             begun: Instant::now(),
             mount_options: spec.mount_options.clone(),
+            command_limit: Duration::from_secs(match spec.scale {
+                Scale::Quick => 120,
+                Scale::Full => 1200,
+            }),
         };
         Ok(Self { client, hello })
     }
@@ -204,12 +210,12 @@ impl Client {
 
     /// Runs a shell command as root; any exit status is an answer.
     pub fn run(&self, command: &str) -> Result<Output> {
-        self.start(command)?.wait(COMMAND_LIMIT)
+        self.start(command)?.wait(self.command_limit)
     }
 
     /// Runs a shell command as root that must succeed; its standard output.
     pub fn check(&self, command: &str) -> Result<String> {
-        self.start(command)?.succeed(COMMAND_LIMIT)
+        self.start(command)?.succeed(self.command_limit)
     }
 
     /// Starts a process that makes single system calls.
@@ -254,9 +260,9 @@ impl Client {
         self.check("sync; echo 3 >/proc/sys/vm/drop_caches").map(drop)
     }
 
-    /// Breaks or mends the data link.
-    pub fn set_link(&self, up: bool) -> Result<()> {
-        Link::Data.set_up(self.number, up)
+    /// Lets NFS through or, without a word to either side, nothing.
+    pub fn set_link(&self, open: bool) -> Result<()> {
+        Link::Data.set_open(self.number, open)
     }
 
     /// Switches the guest off in good order.
@@ -269,11 +275,6 @@ impl Client {
             thread::sleep(Duration::from_millis(10));
         }
         Ok(())
-    }
-
-    /// Whether the guest's kernel runs.
-    pub fn is_alive(&mut self) -> bool {
-        matches!(self.kernel.try_wait(), Ok(None))
     }
 }
 
@@ -298,6 +299,7 @@ pub struct Running {
 
 impl Running {
     /// Pass on what the command says while it runs, instead of keeping it.
+    #[must_use]
     pub fn echo(mut self) -> Self {
         self.echo = true;
         self

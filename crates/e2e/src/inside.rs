@@ -13,8 +13,6 @@ use crate::stage::{Spec, Task};
 use crate::{cases, shell};
 
 /// Exit status of a test that was left out.
-/// A wait that only the limit of the whole stage ends.
-pub const FOR_EVER: std::time::Duration = std::time::Duration::from_secs(1 << 32);
 /// Exit status of a test that was left out.
 pub const SKIPPED: u8 = 77;
 /// Where a test says why it failed or was left out.

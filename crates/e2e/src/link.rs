@@ -59,9 +59,14 @@ impl Link {
         ip(&["link", "set", &interface, "mtu", &mtu, "up"])
     }
 
-    /// Pulls the plug or puts it back.
-    pub fn set_up(self, guest: u8, up: bool) -> Result<()> {
-        ip(&["link", "set", &self.interface(guest), if up { "up" } else { "down" }])
+    /// Lets nothing through any more in either direction, without a word to either side, or lets
+    /// it through again.
+    ///
+    /// Taking the TAP interface down would be closer to a pulled plug, but a guest's driver does
+    /// not come back from that.
+    pub fn set_open(self, guest: u8, open: bool) -> Result<()> {
+        let change = if open { "delete" } else { "add" };
+        ip(&["route", change, "blackhole", &format!("{}/32", self.guest(guest))])
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
+use hayase_e2e::scene::Scale;
 use hayase_e2e::server::Program;
 use hayase_e2e::{guest, inside, run, shell, work};
 
@@ -62,6 +63,7 @@ enum Command {
 }
 
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 struct RunArgs {
     #[command(flatten)]
     server: ServerChoice,
@@ -97,8 +99,8 @@ struct ServerChoice {
     /// The hayase binary to test; without it, the one beside this program.
     #[arg(long, value_name = "PATH", env = "HAYASE_E2E_SERVER")]
     server: Option<PathBuf>,
-    /// Test another server: a shell command that execs it in the foreground, serving $E2E_DIR as
-    /// the exports(5) file $E2E_EXPORTS says on port $E2E_PORT, with its state in $E2E_STATE.
+    /// Test another server: a shell command that execs it in the foreground, exporting what the
+    /// exports(5) file `$E2E_EXPORTS` says on port `$E2E_PORT`, with its state in `$E2E_STATE`.
     #[arg(long, visible_alias = "serve", value_name = "CMD", env = "HAYASE_E2E_SERVE_COMMAND")]
     serve_command: Option<String>,
 }
@@ -124,7 +126,7 @@ impl RunArgs {
         Ok(run::Options {
             filter: self.filter,
             server: self.server.program()?,
-            quick: self.quick,
+            scale: if self.quick { Scale::Quick } else { Scale::Full },
             mount_options: self.mount_options,
             capture: self.capture,
             keep: self.keep,

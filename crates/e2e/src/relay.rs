@@ -3,8 +3,8 @@
 //! The server sees the relay's connections come from the client's own port, so that a client that
 //! comes back on the same port looks to the server as it would without a relay.
 
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -12,6 +12,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use rustix::net::{AddressFamily, SocketType, bind, connect, socket, sockopt};
+
+/// How long the relay's threads sleep before they look whether their connection was cut.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// A running relay; it listens on all addresses.
 #[derive(Debug)]
@@ -22,11 +25,20 @@ pub struct Relay {
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Both ends of every connection made so far that is not known to be over.
-    open: Mutex<Vec<(TcpStream, TcpStream)>>,
+    /// Every connection made so far that is not known to be over.
+    open: Mutex<Vec<Arc<Connection>>>,
     swallow: AtomicBool,
     swallowed: AtomicU64,
     accepted: AtomicU64,
+}
+
+/// Both ends. They are closed, with a reset, when the last of the two threads lets go.
+#[derive(Debug)]
+struct Connection {
+    /// Closed first: when the client comes back on the same port, it is free.
+    server: TcpStream,
+    client: TcpStream,
+    over: AtomicBool,
 }
 
 impl Relay {
@@ -61,10 +73,13 @@ impl Relay {
     /// Resets every connection, wherever in a message it is; how many there were.
     pub fn cut(&self) -> usize {
         let mut open = self.shared.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|connection| !connection.over.swap(true, Ordering::SeqCst));
         let count = open.len();
-        for (client, server) in open.drain(..) {
-            end(&client);
-            end(&server);
+        for connection in open.drain(..) {
+            // The threads look up every PATIENCE.
+            while Arc::strong_count(&connection) > 1 {
+                thread::sleep(Duration::from_millis(1));
+            }
         }
         count
     }
@@ -80,51 +95,68 @@ impl Relay {
     }
 }
 
-/// Closes for both directions, with a reset instead of a wait for what is unsent.
-fn end(stream: &TcpStream) {
-    sockopt::set_socket_linger(stream, Some(Duration::ZERO)).ok();
-    stream.shutdown(Shutdown::Both).ok();
-}
-
 fn join(client: TcpStream, server_port: u16, shared: &Arc<Shared>) -> Result<()> {
-    let server = connect_from(client.peer_addr()?.port(), server_port)?;
-    client.set_nodelay(true)?;
-    server.set_nodelay(true)?;
     let mut open = shared.open.lock().unwrap_or_else(PoisonError::into_inner);
-    open.push((client.try_clone()?, server.try_clone()?));
-    pump(client.try_clone()?, server.try_clone()?, None);
-    pump(server, client, Some(Arc::clone(shared)));
+    // What is over frees its port.
+    open.retain(|connection| !connection.over.load(Ordering::SeqCst));
+    let server = connect_from(Ipv4Addr::LOCALHOST, client.peer_addr()?.port(), server_port)?;
+    for stream in [&client, &server] {
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        // Closing resets, whatever is unsent, and leaves the port free at once.
+        sockopt::set_socket_linger(stream, Some(Duration::ZERO))?;
+    }
+    let connection = Arc::new(Connection { client, server, over: AtomicBool::new(false) });
+    open.push(Arc::clone(&connection));
+    let (replies, shared) = (Arc::clone(&connection), Arc::clone(shared));
+    thread::spawn(move || connection.pump(&connection.client, &connection.server, None));
+    thread::spawn(move || replies.pump(&replies.server, &replies.client, Some(&shared)));
     Ok(())
 }
 
 /// Connects from the client's port, since a server may ask for a reserved one.
-fn connect_from(port: u16, server_port: u16) -> Result<TcpStream> {
-    let local = Ipv4Addr::LOCALHOST;
+fn connect_from(local: Ipv4Addr, port: u16, server_port: u16) -> Result<TcpStream> {
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).context("make a socket")?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
     bind(&socket, &SocketAddr::V4(SocketAddrV4::new(local, port)))
         .with_context(|| format!("bind the client's port {port}"))?;
-    connect(&socket, &SocketAddr::V4(SocketAddrV4::new(local, server_port)))
+    connect(&socket, &SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, server_port)))
         .context("reach the server")?;
     Ok(TcpStream::from(socket))
 }
 
-/// Copies one direction; `replies` may be swallowed.
-fn pump(mut from: TcpStream, mut to: TcpStream, replies: Option<Arc<Shared>>) {
-    thread::spawn(move || {
+impl Connection {
+    /// Copies one direction until the connection is over; `replies` may be swallowed.
+    fn pump(&self, mut from: &TcpStream, mut to: &TcpStream, replies: Option<&Shared>) {
         let mut buffer = vec![0; 256 << 10];
-        while let Ok(len @ 1..) = from.read(&mut buffer) {
-            match &replies {
-                Some(shared) if shared.swallow.load(Ordering::SeqCst) => {
-                    shared.swallowed.fetch_add(len as u64, Ordering::SeqCst);
+        while let Some(len @ 1..) = self.insist(|| from.read(&mut buffer)) {
+            if let Some(shared) = replies.filter(|shared| shared.swallow.load(Ordering::SeqCst)) {
+                shared.swallowed.fetch_add(len as u64, Ordering::SeqCst);
+                continue;
+            }
+            let mut done = 0;
+            while done < len {
+                match self.insist(|| to.write(&buffer[done..len])) {
+                    Some(count @ 1..) => done += count,
+                    _ => break,
                 }
-                _ if to.write_all(&buffer[..len]).is_err() => break,
-                _ => {}
             }
         }
-        end(&from);
-        end(&to);
-    });
+        self.over.store(true, Ordering::SeqCst);
+    }
+
+    /// Tries again after a time-out, as long as the connection is not over.
+    fn insist(&self, mut act: impl FnMut() -> std::io::Result<usize>) -> Option<usize> {
+        while !self.over.load(Ordering::SeqCst) {
+            match act() {
+                Ok(count) => return Some(count),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(_) => return None,
+            }
+        }
+        None
+    }
 }
 
 #[cfg(test)]
@@ -149,7 +181,9 @@ mod tests {
     #[test]
     fn passes_on_swallows_and_cuts() {
         let relay = Relay::start(echo()).unwrap();
-        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, relay.port())).unwrap();
+        // From another address, since the relay takes the same port of its own.
+        let elsewhere = Ipv4Addr::new(127, 0, 0, 2);
+        let mut stream = connect_from(elsewhere, 0, relay.port()).unwrap();
         let mut answer = [0; 5];
         stream.write_all(b"hello").unwrap();
         stream.read_exact(&mut answer).unwrap();

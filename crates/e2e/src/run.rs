@@ -1,5 +1,6 @@
 //! Runs the tests one after another and tells how they went.
 
+use std::fmt::Write;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use crate::cases::{self, Case};
 use crate::inside::{SKIPPED, VERDICT};
 use crate::prerequisites;
+use crate::scene::Scale;
 use crate::server::Program;
 use crate::stage::{self, End, Scratch, Spec, Task};
 
@@ -23,8 +25,8 @@ pub struct Options {
     pub filter: Option<String>,
     /// Which server.
     pub server: Program,
-    /// Small sizes.
-    pub quick: bool,
+    /// How much the tests do.
+    pub scale: Scale,
     /// Added to the options of each mount.
     pub mount_options: Option<String>,
     /// Record what goes over the data links; only of use with `keep`.
@@ -64,9 +66,13 @@ pub fn run(options: &Options) -> Result<ExitCode> {
     let missing = prerequisites::missing();
     if !missing.is_empty() {
         eprintln!("NO END-TO-END TEST RUNS HERE:");
-        missing.iter().for_each(|line| eprintln!("  {line}"));
+        for line in missing {
+            eprintln!("  {line}");
+        }
         eprintln!("All that is needed: {}", prerequisites::install_line());
-        cases.iter().for_each(|case| println!("skipped {}: see above", case.name));
+        for case in &cases {
+            println!("skipped {}: see above", case.name);
+        }
         println!("0 passed, 0 failed, {} skipped", cases.len());
         return Ok(ExitCode::SUCCESS);
     }
@@ -120,7 +126,7 @@ fn one(case: &Case, options: &Options, program: &Path, server: &Program) -> Resu
     let mut scratch = Scratch::new(options.keep)?;
     let spec = Spec {
         task: Task::Case(case.name.to_owned()),
-        quick: options.quick,
+        scale: options.scale,
         mount_options: options.mount_options.clone(),
         capture: options.capture,
         server: server.clone(),
@@ -147,7 +153,7 @@ fn one(case: &Case, options: &Options, program: &Path, server: &Program) -> Resu
     }
     if options.keep {
         scratch.keep();
-        text.push_str(&format!("  kept: {}\n", scratch.path().display()));
+        writeln!(text, "  kept: {}", scratch.path().display())?;
     }
     Ok(Verdict::Failed(text))
 }
@@ -161,8 +167,7 @@ fn logs(scratch: &Path) -> Result<Vec<String>> {
     let mut tails = Vec::new();
     for name in names {
         let text = String::from_utf8_lossy(&fs::read(&name)?).into_owned();
-        // Addresses of a guest kernel's call trace say nothing without its symbols.
-        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with(" [<")).collect();
+        let lines: Vec<&str> = text.lines().filter(|line| !is_noise(line)).collect();
         if lines.is_empty() {
             continue;
         }
@@ -173,6 +178,13 @@ fn logs(scratch: &Path) -> Result<Vec<String>> {
     Ok(tails)
 }
 
+/// What every guest says while booting, and addresses that say nothing without symbols.
+fn is_noise(line: &str) -> bool {
+    ["SELinux: ", "mmapper_init ", "Failed to initialize ubd ", "uml-vector ", " [<"]
+        .iter()
+        .any(|beginning| line.starts_with(beginning))
+}
+
 fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("    {line}\n")).collect()
+    text.lines().flat_map(|line| ["    ", line, "\n"]).collect()
 }

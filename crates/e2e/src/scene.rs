@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use rustix::mount::{MountFlags, mount, mount_bind};
+use serde::{Deserialize, Serialize};
 
 use crate::client::{Booting, Client};
 use crate::image;
@@ -25,7 +26,7 @@ const ROOT: &str = "/run/e2e";
 pub const MOUNT: &str = "/mnt/nfs";
 
 /// How much a test does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scale {
     /// For every commit.
     Quick,
@@ -63,7 +64,7 @@ impl Scene {
         let root = Path::new(ROOT);
         let places = Places {
             directory: root.join("export"),
-            exports: None,
+            exports: root.join("exports"),
             state: root.join("state"),
             log: spec.scratch.join("server.log"),
         };
@@ -126,7 +127,7 @@ impl Scene {
 
     /// How much to do.
     pub fn scale(&self) -> Scale {
-        if self.spec.quick { Scale::Quick } else { Scale::Full }
+        self.spec.scale
     }
 
     /// One of two sizes.
@@ -155,6 +156,7 @@ impl Scene {
             .env("E2E", &self.spec.program)
             .env("PATH", PATH)
             .env("LC_ALL", "C")
+            .current_dir(ROOT)
             .stdin(Stdio::null())
             .output()
             .context("start a shell")?;
@@ -171,11 +173,6 @@ impl Scene {
     }
 
     fn launch_server(&mut self, setup: Setup) -> Result<()> {
-        if let Some(text) = &setup.exports {
-            let file = Path::new(ROOT).join("exports");
-            fs::write(&file, text).context("write the exports file")?;
-            self.places.exports = Some(file);
-        }
         self.setup = setup;
         self.relaunch()
     }
@@ -184,7 +181,7 @@ impl Scene {
         if self.server.is_some() {
             bail!("the test starts a second server");
         }
-        self.server = Some(Server::start(&self.spec.server, &self.places, &self.setup.arguments)?);
+        self.server = Some(Server::start(&self.spec.server, &self.places, &self.setup)?);
         Ok(())
     }
 
@@ -232,9 +229,10 @@ impl Scene {
         }
     }
 
-    /// The server's process, for looking at its connections.
-    pub fn server_pid(&self) -> Result<u32> {
-        Ok(self.server.as_ref().context("no server runs")?.pid())
+    /// How many files and sockets the server has open.
+    pub fn server_descriptors(&self) -> Result<usize> {
+        let pid = self.server.as_ref().context("no server runs")?.pid();
+        Ok(fs::read_dir(format!("/proc/{pid}/fd"))?.count())
     }
 
     fn start_client(&mut self) -> Result<Booting> {

@@ -1,6 +1,6 @@
 //! The server under test: started, killed and started again at will.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
+
+use crate::inside::Skip;
 
 /// The registered port of NFS.
 pub const NFS_PORT: u16 = 2049;
@@ -23,20 +25,32 @@ const STOP_LIMIT: Duration = Duration::from_secs(15);
 pub enum Program {
     /// The `hayase` binary.
     Hayase(PathBuf),
-    /// A shell command that starts any server in the foreground. It finds what to serve in
-    /// `E2E_DIR`, an exports(5) file in `E2E_EXPORTS` (empty: all of `E2E_DIR` to everyone,
-    /// without root squashing), where to keep state in `E2E_STATE`, the port in `E2E_PORT`. The
-    /// shell must `exec` the server, so that its process is the one that the harness kills.
+    /// A shell command that starts any server in the foreground. It finds what to export in the
+    /// exports(5) file `E2E_EXPORTS`, where to keep state in `E2E_STATE`, and the port in
+    /// `E2E_PORT`. The shell must `exec` the server, so that its process is the one that the
+    /// harness kills.
     Shell(String),
 }
 
 /// How a test wants its server.
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
-    /// Text of an exports(5) file; none: the whole directory, as `hayase serve DIR` gives it.
-    pub exports: Option<String>,
+    /// What it exports.
+    pub exports: Exports,
     /// Further arguments for `hayase serve`; other servers never see them.
     pub arguments: Vec<String>,
+}
+
+/// What a server exports.
+#[derive(Clone, Debug, Default)]
+pub enum Exports {
+    /// The whole directory, to everyone, and root is root.
+    #[default]
+    Whole,
+    /// What this text says in the format of exports(5).
+    File(String),
+    /// What `hayase serve DIR` gives.
+    Directory,
 }
 
 /// Where a server finds its things.
@@ -44,8 +58,8 @@ pub struct Setup {
 pub struct Places {
     /// The directory it exports.
     pub directory: PathBuf,
-    /// The exports file, when there is one.
-    pub exports: Option<PathBuf>,
+    /// The exports file.
+    pub exports: PathBuf,
     /// Where it keeps what outlives a restart.
     pub state: PathBuf,
     /// Where its output goes.
@@ -60,14 +74,18 @@ pub struct Server {
 
 impl Server {
     /// Starts a server without waiting for it.
-    pub fn start(program: &Program, places: &Places, arguments: &[String]) -> Result<Self> {
+    pub fn start(program: &Program, places: &Places, setup: &Setup) -> Result<Self> {
+        write_exports(setup, places)?;
         let log = File::options()
             .create(true)
             .append(true)
             .open(&places.log)
             .with_context(|| format!("open {}", places.log.display()))?;
         let mut command = match program {
-            Program::Hayase(path) => hayase(path, places, arguments),
+            Program::Hayase(path) => hayase(path, places, setup),
+            Program::Shell(_) if matches!(setup.exports, Exports::Directory) => {
+                return Err(Skip("only for hayase serve".to_owned()).into());
+            }
             Program::Shell(line) => shell(line, places),
         };
         let process = command
@@ -126,27 +144,39 @@ impl Server {
     }
 }
 
-fn hayase(path: &Path, places: &Places, arguments: &[String]) -> Command {
+fn write_exports(setup: &Setup, places: &Places) -> Result<()> {
+    let text = match &setup.exports {
+        Exports::Whole => {
+            let directory = places.directory.display();
+            &format!("{directory} *(rw,sync,no_subtree_check,no_root_squash)\n")
+        }
+        Exports::File(text) => text,
+        Exports::Directory => return Ok(()),
+    };
+    fs::write(&places.exports, text).context("write the exports file")
+}
+
+fn hayase(path: &Path, places: &Places, setup: &Setup) -> Command {
     let mut command = Command::new(path);
-    command.arg("serve").arg(&places.directory);
-    if let Some(exports) = &places.exports {
-        command.arg("--exports").arg(exports);
+    command.arg("serve");
+    if matches!(setup.exports, Exports::Directory) {
+        command.arg(&places.directory);
+    } else {
+        command.arg("--exports").arg(&places.exports);
     }
     command
         .args(["--listen", "0.0.0.0", "--port", &NFS_PORT.to_string()])
         .arg("--state-dir")
         .arg(&places.state)
-        .args(arguments);
+        .args(&setup.arguments);
     command
 }
 
 fn shell(line: &str, places: &Places) -> Command {
     let mut command = Command::new("/bin/sh");
-    let none = Path::new("");
     command
         .args(["-c", line])
-        .env("E2E_DIR", &places.directory)
-        .env("E2E_EXPORTS", places.exports.as_deref().unwrap_or(none))
+        .env("E2E_EXPORTS", &places.exports)
         .env("E2E_STATE", &places.state)
         .env("E2E_PORT", NFS_PORT.to_string());
     command

@@ -50,21 +50,21 @@ impl Session {
         Ok(Self { connection: Mutex::new((input, stream)) })
     }
 
-    fn make(&self, call: Call) -> Result<Reply> {
+    fn make(&self, call: &Call) -> Result<Reply> {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let (input, output) = &mut *connection;
-        send_line(output, &call).context("ask the session")?;
-        match receive_line(input).with_context(|| format!("no answer to {call:?}"))? {
+        send_line(output, call).context("ask the session")?;
+        match receive_line(input).with_context(|| format!("no answer to {}", brief(call)))? {
             Some(Reply::Failed(errno)) => {
                 let errno = Errno::from_raw_os_error(errno);
-                Err(anyhow::Error::new(errno).context(brief(&call)))
+                Err(anyhow::Error::new(errno).context(brief(call)))
             }
             Some(reply) => Ok(reply),
-            None => bail!("the session ended at {}", brief(&call)),
+            None => bail!("the session ended at {}", brief(call)),
         }
     }
 
-    fn done(&self, call: Call) -> Result<()> {
+    fn done(&self, call: &Call) -> Result<()> {
         match self.make(call)? {
             Reply::Done => Ok(()),
             other => unexpected(&other),
@@ -73,7 +73,7 @@ impl Session {
 
     /// Opens a file.
     pub fn open(&self, path: impl Into<Bytes>, flags: Open, mode: u32) -> Result<FileId> {
-        match self.make(Call::Open { path: path.into(), flags: flags.bits(), mode })? {
+        match self.make(&Call::Open { path: path.into(), flags: flags.bits(), mode })? {
             Reply::File(number) => Ok(FileId(number)),
             other => unexpected(&other),
         }
@@ -86,12 +86,12 @@ impl Session {
 
     /// Closes a file. The client writes back, but an error of that is not told: sync first.
     pub fn close(&self, file: FileId) -> Result<()> {
-        self.done(Call::Close { file: file.0 })
+        self.done(&Call::Close { file: file.0 })
     }
 
     /// Reads until `len` bytes or the end.
     pub fn read(&self, file: FileId, offset: u64, len: u32) -> Result<Bytes> {
-        match self.make(Call::Read { file: file.0, offset, len })? {
+        match self.make(&Call::Read { file: file.0, offset, len })? {
             Reply::Data(data) => Ok(data),
             other => unexpected(&other),
         }
@@ -100,7 +100,7 @@ impl Session {
     /// Writes at an offset; how many bytes were taken.
     pub fn write(&self, file: FileId, offset: u64, data: &[u8]) -> Result<u32> {
         let (file, data) = (file.0, data.to_vec());
-        match self.make(Call::Write { file, offset: Some(offset), data })? {
+        match self.make(&Call::Write { file, offset: Some(offset), data })? {
             Reply::Count(count) => Ok(count),
             other => unexpected(&other),
         }
@@ -109,7 +109,7 @@ impl Session {
     /// Writes at the file's position, or its end with `O_APPEND`.
     pub fn append(&self, file: FileId, data: &[u8]) -> Result<u32> {
         let (file, data) = (file.0, data.to_vec());
-        match self.make(Call::Write { file, offset: None, data })? {
+        match self.make(&Call::Write { file, offset: None, data })? {
             Reply::Count(count) => Ok(count),
             other => unexpected(&other),
         }
@@ -117,17 +117,17 @@ impl Session {
 
     /// `fsync(2)`.
     pub fn sync(&self, file: FileId) -> Result<()> {
-        self.done(Call::Sync { file: file.0 })
+        self.done(&Call::Sync { file: file.0 })
     }
 
     /// `ftruncate(2)`.
     pub fn set_len(&self, file: FileId, len: u64) -> Result<()> {
-        self.done(Call::SetLen { file: file.0, len })
+        self.done(&Call::SetLen { file: file.0, len })
     }
 
     /// `fstat(2)`.
     pub fn file_stat(&self, file: FileId) -> Result<Stat> {
-        match self.make(Call::FileStat { file: file.0 })? {
+        match self.make(&Call::FileStat { file: file.0 })? {
             Reply::Stat(stat) => Ok(stat),
             other => unexpected(&other),
         }
@@ -135,7 +135,7 @@ impl Session {
 
     /// `lstat(2)`.
     pub fn stat(&self, path: impl Into<Bytes>) -> Result<Stat> {
-        match self.make(Call::Stat { path: path.into() })? {
+        match self.make(&Call::Stat { path: path.into() })? {
             Reply::Stat(stat) => Ok(stat),
             other => unexpected(&other),
         }
@@ -143,7 +143,7 @@ impl Session {
 
     /// `readlink(2)`.
     pub fn read_link(&self, path: impl Into<Bytes>) -> Result<Bytes> {
-        match self.make(Call::ReadLink { path: path.into() })? {
+        match self.make(&Call::ReadLink { path: path.into() })? {
             Reply::Data(target) => Ok(target),
             other => unexpected(&other),
         }
@@ -151,7 +151,7 @@ impl Session {
 
     /// Names in a directory, as they came, without `.` and `..`.
     pub fn list(&self, path: impl Into<Bytes>) -> Result<Vec<Bytes>> {
-        match self.make(Call::List { path: path.into() })? {
+        match self.make(&Call::List { path: path.into() })? {
             Reply::Names(names) => Ok(names),
             other => unexpected(&other),
         }
@@ -159,7 +159,7 @@ impl Session {
 
     /// `statvfs(3)`.
     pub fn space(&self, path: impl Into<Bytes>) -> Result<Space> {
-        match self.make(Call::StatFs { path: path.into() })? {
+        match self.make(&Call::StatFs { path: path.into() })? {
             Reply::Space(space) => Ok(space),
             other => unexpected(&other),
         }
@@ -185,72 +185,72 @@ impl Session {
 
     /// `mkdir(2)`.
     pub fn mkdir(&self, path: impl Into<Bytes>, mode: u32) -> Result<()> {
-        self.done(Call::Mkdir { path: path.into(), mode })
+        self.done(&Call::Mkdir { path: path.into(), mode })
     }
 
     /// `mknod(2)`: type and permissions in `mode`.
     pub fn mknod(&self, path: impl Into<Bytes>, mode: u32, major: u32, minor: u32) -> Result<()> {
-        self.done(Call::Mknod { path: path.into(), mode, major, minor })
+        self.done(&Call::Mknod { path: path.into(), mode, major, minor })
     }
 
     /// Makes a socket that stays bound as long as the session.
     pub fn bind(&self, path: impl Into<Bytes>) -> Result<()> {
-        self.done(Call::Bind { path: path.into() })
+        self.done(&Call::Bind { path: path.into() })
     }
 
     /// `symlink(2)`.
     pub fn symlink(&self, target: impl Into<Bytes>, path: impl Into<Bytes>) -> Result<()> {
-        self.done(Call::Symlink { target: target.into(), path: path.into() })
+        self.done(&Call::Symlink { target: target.into(), path: path.into() })
     }
 
     /// `link(2)`.
     pub fn link(&self, old: impl Into<Bytes>, new: impl Into<Bytes>) -> Result<()> {
-        self.done(Call::Link { old: old.into(), new: new.into() })
+        self.done(&Call::Link { old: old.into(), new: new.into() })
     }
 
     /// `rename(2)`.
     pub fn rename(&self, old: impl Into<Bytes>, new: impl Into<Bytes>) -> Result<()> {
-        self.done(Call::Rename { old: old.into(), new: new.into() })
+        self.done(&Call::Rename { old: old.into(), new: new.into() })
     }
 
     /// `unlink(2)`.
     pub fn unlink(&self, path: impl Into<Bytes>) -> Result<()> {
-        self.done(Call::Unlink { path: path.into() })
+        self.done(&Call::Unlink { path: path.into() })
     }
 
     /// `rmdir(2)`.
     pub fn rmdir(&self, path: impl Into<Bytes>) -> Result<()> {
-        self.done(Call::Rmdir { path: path.into() })
+        self.done(&Call::Rmdir { path: path.into() })
     }
 
     /// `chmod(2)`.
     pub fn chmod(&self, path: impl Into<Bytes>, mode: u32) -> Result<()> {
-        self.done(Call::Chmod { path: path.into(), mode })
+        self.done(&Call::Chmod { path: path.into(), mode })
     }
 
     /// `lchown(2)`.
     pub fn chown(&self, path: impl Into<Bytes>, uid: Option<u32>, gid: Option<u32>) -> Result<()> {
-        self.done(Call::Chown { path: path.into(), uid, gid })
+        self.done(&Call::Chown { path: path.into(), uid, gid })
     }
 
     /// `utimensat(2)`, not following a link.
     pub fn set_times(&self, path: impl Into<Bytes>, accessed: Time, modified: Time) -> Result<()> {
-        self.done(Call::SetTimes { path: path.into(), accessed, modified })
+        self.done(&Call::SetTimes { path: path.into(), accessed, modified })
     }
 
     /// `truncate(2)`.
     pub fn truncate(&self, path: impl Into<Bytes>, len: u64) -> Result<()> {
-        self.done(Call::Truncate { path: path.into(), len })
+        self.done(&Call::Truncate { path: path.into(), len })
     }
 
     /// `chdir(2)`.
     pub fn chdir(&self, path: impl Into<Bytes>) -> Result<()> {
-        self.done(Call::Chdir { path: path.into() })
+        self.done(&Call::Chdir { path: path.into() })
     }
 
     /// `umask(2)`.
     pub fn umask(&self, mask: u32) -> Result<()> {
-        self.done(Call::Umask { mask })
+        self.done(&Call::Umask { mask })
     }
 }
 
@@ -267,7 +267,7 @@ fn brief(call: &Call) -> String {
         for (field, value) in fields.as_object().into_iter().flatten() {
             let bytes: Option<Vec<u8>> = serde_json::from_value(value.clone()).ok();
             let value = bytes.map_or_else(|| value.to_string(), |b| b.escape_ascii().to_string());
-            text.push_str(&format!(" {field} {value}"));
+            text.extend([" ", field, " ", &value]);
         }
     }
     text

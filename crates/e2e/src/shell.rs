@@ -5,11 +5,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
+use crate::prerequisites;
 use crate::run::frozen;
-use crate::scene::{Backing, MOUNT, Scene};
+use crate::scene::{Backing, MOUNT, Scale, Scene};
 use crate::server::{Program, Setup};
 use crate::stage::{self, End, Scratch, Spec, Task};
-use crate::{inside, prerequisites};
+
+/// The limit of the whole stage ends the wait.
+const FOR_EVER: Duration = Duration::from_secs(1 << 32);
 
 /// A mount as it is given on the command line: `OPTIONS [EXPORT [DIRECTORY]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +53,7 @@ pub fn run(
     let (program, server) = frozen(server, scratch.path())?;
     let spec = Spec {
         task: Task::Shell { mounts, command },
-        quick: false,
+        scale: Scale::Full,
         mount_options: None,
         capture: false,
         server,
@@ -58,12 +61,16 @@ pub fn run(
         scratch: scratch.path().to_owned(),
     };
     match stage::play(&spec, limit, None)? {
-        End::Status(status) => Ok(ExitCode::from(status.code().unwrap_or(125) as u8)),
+        End::Status(status) => Ok(exit_code(status.code())),
         End::TimedOut => {
             eprintln!("no end after {limit:?}");
             Ok(ExitCode::from(124))
         }
     }
+}
+
+fn exit_code(status: Option<i32>) -> ExitCode {
+    ExitCode::from(status.and_then(|status| u8::try_from(status).ok()).unwrap_or(125))
 }
 
 /// The part in the namespaces.
@@ -83,9 +90,9 @@ pub(crate) fn inside(spec: Spec, mounts: &[String], command: &str) -> Result<Exi
         let Mount { directory, .. } = Mount::parse(&mounts[0], 0, &whole)?;
         format!("cd {directory} && {command}")
     };
-    let status = client.start(&command)?.echo().wait(inside::FOR_EVER)?.status;
+    let status = client.start(&command)?.echo().wait(FOR_EVER)?.status;
     scene.check_server()?;
-    Ok(ExitCode::from(status as u8))
+    Ok(exit_code(Some(status)))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
+use crate::scene::Scale;
 use crate::server::Program;
 
 /// Names of scratch directories begin so; the maker's process id follows.
@@ -21,8 +22,8 @@ const PREFIX: &str = "hayase-e2e.";
 pub struct Spec {
     /// What to do there.
     pub task: Task,
-    /// Small sizes.
-    pub quick: bool,
+    /// How much it does.
+    pub scale: Scale,
     /// Added to the options of each mount.
     pub mount_options: Option<String>,
     /// Record what goes over the data links.
@@ -80,9 +81,10 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if !self.keep
-            && let Err(error) = fs::remove_dir_all(&self.path)
-        {
+        if self.keep {
+            return;
+        }
+        if let Err(error) = fs::remove_dir_all(&self.path) {
             eprintln!("cannot remove {}: {error}", self.path.display());
         }
     }

@@ -131,11 +131,19 @@ fn paths(scene: &mut Scene) -> Result<()> {
     same!(client.check("cat /mnt/part/file")?, "found", "a file below a mounted part");
     client.check("cd /mnt/part/.. && ls nfs")?;
 
+    // Upwards leads nowhere.
+    let above = client.try_mount("vers=3,nolock,retry=0", &format!("{path}/.."), "/mnt/above")?;
+    if above.status == 0 {
+        same!(
+            client.check("ls /mnt/above")?,
+            client.check(&format!("ls {MOUNT}"))?,
+            "above the export"
+        );
+    }
     for (wrong, reason) in [
-        (format!("{path}/a-file"), "Not a directory"),
+        (format!("{path}/a-file"), "is not a directory"),
         (format!("{path}/none"), "No such file or directory"),
-        (format!("{path}/.."), ""),
-        ("/etc".to_owned(), ""),
+        ("/etc".to_owned(), "No such file or directory"),
     ] {
         let begun = Instant::now();
         let refused = client.try_mount("vers=3,nolock,retry=0", &wrong, "/mnt/wrong")?;

@@ -1,6 +1,7 @@
 //! The server dies and comes back while a client works.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::thread;
 use std::time::Duration;
 
@@ -199,7 +200,6 @@ fn power_cut_names(scene: &mut Scene) -> Result<()> {
         ["directory", "fifo", "linked", "renamed", "symlink", "to-link"],
         "names after the power cut"
     );
-    use std::os::unix::fs::MetadataExt;
     same!(fs::read(found.join("renamed"))?, b"content", "the renamed file");
     let linked = fs::metadata(found.join("to-link"))?;
     same!(

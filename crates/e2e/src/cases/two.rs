@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::Case;
 use crate::client::Client;
@@ -103,7 +103,9 @@ fn at_once<T: Send>(
 
 fn one_wins<T: std::fmt::Debug>(what: &str, outcome: [Result<T>; 2]) -> Result<usize> {
     let won = usize::from(outcome[0].is_err());
-    ensure!(outcome.iter().any(Result::is_ok), "{what}: nobody won: {outcome:?}");
+    if let [Err(one), Err(other)] = &outcome {
+        bail!("{what}: nobody won: {one:#}; {other:#}");
+    }
     for (client, result) in outcome.into_iter().enumerate() {
         if client != won {
             fails(result, Errno::EXIST, &format!("{what}: the one that lost"))?;

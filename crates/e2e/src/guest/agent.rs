@@ -68,7 +68,7 @@ fn command_as(who: &Who, setup: &GuestSetup, argv: &[&str]) -> Command {
         .env("LC_ALL", "C")
         .env("E2E", &setup.program)
         .env("UML_MODULES", &setup.modules)
-        .current_dir("/");
+        .current_dir("/run/home");
     command
 }
 

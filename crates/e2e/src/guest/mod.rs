@@ -5,6 +5,7 @@ pub mod session;
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -66,9 +67,12 @@ fn file_systems() -> Result<()> {
     if Path::new("/dev/pts").is_dir() {
         mount("devpts", "/dev/pts", "devpts", none, None).ok();
     }
-    // rpcbind and rpc.statd want these.
+    // rpcbind and rpc.statd want the first two, commands of any user the others.
     for directory in ["/run/lock", "/run/rpcbind", "/run/home", "/run/tmp"] {
         fs::create_dir_all(directory).with_context(|| format!("make {directory}"))?;
+    }
+    for directory in ["/run/home", "/run/tmp"] {
+        fs::set_permissions(directory, fs::Permissions::from_mode(0o1777))?;
     }
     for directory in ["sm", "sm.bak", "rpc_pipefs"] {
         fs::create_dir_all(Path::new("/var/lib/nfs").join(directory)).ok();

@@ -1,12 +1,15 @@
 //! A process that makes the system calls the host asks for, one at a time.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs::{File, Metadata, symlink_metadata};
 use std::io::{BufReader, stdin, stdout};
-use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
 
 use anyhow::Result;
-use rustix::fs::{self, AtFlags, CWD, Dev, FileType, Gid, Mode, OFlags, Timespec, Timestamps, Uid};
+use rustix::fs::{self, AtFlags, CWD, FileType, Gid, Mode, OFlags, Timespec, Timestamps, Uid};
 use rustix::io::{self, Errno};
 
 use crate::wire::{Call, Reply, Space, Stat, Time, receive_line, send_line};
@@ -24,14 +27,14 @@ pub fn serve() -> Result<()> {
 
 #[derive(Default)]
 struct Session {
-    files: HashMap<u32, OwnedFd>,
+    files: HashMap<u32, File>,
     /// Sockets stay bound as long as the session lives.
     sockets: Vec<UnixListener>,
     last: u32,
 }
 
 impl Session {
-    fn file(&self, number: u32) -> io::Result<&OwnedFd> {
+    fn file(&self, number: u32) -> io::Result<&File> {
         self.files.get(&number).ok_or(Errno::BADF)
     }
 
@@ -41,7 +44,7 @@ impl Session {
                 let flags = OFlags::from_bits_retain(flags);
                 let file = fs::open(path, flags, Mode::from_raw_mode(mode))?;
                 self.last += 1;
-                self.files.insert(self.last, file);
+                self.files.insert(self.last, file.into());
                 return Ok(Reply::File(self.last));
             }
             Call::Close { file } => {
@@ -62,12 +65,13 @@ impl Session {
             }
             Call::Sync { file } => fs::fsync(self.file(file)?)?,
             Call::SetLen { file, len } => fs::ftruncate(self.file(file)?, len)?,
-            Call::FileStat { file } => return Ok(Reply::Stat(stat(&fs::fstat(self.file(file)?)?))),
+            Call::FileStat { file } => {
+                let found = self.file(file)?.metadata().map_err(|error| errno(&error))?;
+                return Ok(Reply::Stat(stat(&found)));
+            }
             Call::Bind { path } => {
-                use std::os::unix::ffi::OsStringExt;
-                let path = std::ffi::OsString::from_vec(path);
-                let socket = UnixListener::bind(path)
-                    .map_err(|e| e.raw_os_error().map_or(Errno::INVAL, Errno::from_raw_os_error))?;
+                let path = OsString::from_vec(path);
+                let socket = UnixListener::bind(path).map_err(|error| errno(&error))?;
                 self.sockets.push(socket);
             }
             other => return by_path(other),
@@ -80,7 +84,8 @@ impl Session {
 fn by_path(call: Call) -> io::Result<Reply> {
     match call {
         Call::Stat { path } => {
-            return Ok(Reply::Stat(stat(&fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?)));
+            let path = OsString::from_vec(path);
+            return Ok(Reply::Stat(stat(&symlink_metadata(path).map_err(|error| errno(&error))?)));
         }
         Call::Mkdir { path, mode } => fs::mkdir(path, Mode::from_raw_mode(mode))?,
         Call::Mknod { path, mode, major, minor } => {
@@ -131,7 +136,7 @@ fn by_path(call: Call) -> io::Result<Reply> {
     Ok(Reply::Done)
 }
 
-fn read(file: &OwnedFd, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+fn read(file: &File, offset: u64, len: usize) -> io::Result<Vec<u8>> {
     let mut data = vec![0; len];
     let mut done = 0;
     while done < len {
@@ -160,19 +165,23 @@ fn timespec((tv_sec, tv_nsec): Time) -> Timespec {
     Timespec { tv_sec, tv_nsec: tv_nsec as _ }
 }
 
-fn stat(found: &fs::Stat) -> Stat {
-    let device: Dev = found.st_rdev;
+fn stat(found: &Metadata) -> Stat {
+    let device = found.rdev();
     Stat {
-        ino: found.st_ino,
-        mode: found.st_mode,
-        nlink: found.st_nlink as u64,
-        uid: found.st_uid,
-        gid: found.st_gid,
+        ino: found.ino(),
+        mode: found.mode(),
+        nlink: found.nlink(),
+        uid: found.uid(),
+        gid: found.gid(),
         rdev: (fs::major(device), fs::minor(device)),
-        size: found.st_size as u64,
-        blocks: found.st_blocks as u64,
-        accessed: (found.st_atime as i64, found.st_atime_nsec as i64),
-        modified: (found.st_mtime as i64, found.st_mtime_nsec as i64),
-        changed: (found.st_ctime as i64, found.st_ctime_nsec as i64),
+        size: found.size(),
+        blocks: found.blocks(),
+        accessed: (found.atime(), found.atime_nsec()),
+        modified: (found.mtime(), found.mtime_nsec()),
+        changed: (found.ctime(), found.ctime_nsec()),
     }
+}
+
+fn errno(error: &std::io::Error) -> Errno {
+    error.raw_os_error().map_or(Errno::INVAL, Errno::from_raw_os_error)
 }

@@ -39,7 +39,7 @@ pub fn make(top: &Path, files: u32) -> Result<()> {
     fs::create_dir(top).with_context(|| format!("make {}", top.display()))?;
     let mut directory = top.to_owned();
     for number in 0..files {
-        if number.is_multiple_of(FILES_PER_DIRECTORY) {
+        if number % FILES_PER_DIRECTORY == 0 {
             let turn = number / FILES_PER_DIRECTORY;
             // Some directories lie deep.
             directory = top.join(format!("part{:02}", turn % 10)).join(format!("d{turn}"));
