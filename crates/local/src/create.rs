@@ -326,8 +326,8 @@ impl Core {
         name: Name<'_>,
         path: OwnedFd,
     ) -> Result<(Arc<Node>, Stat)> {
-        let (handle, mount) = self.identify(dir, &path)?;
         let stat = fs::fstat(&path).or_error("stat", &path)?;
+        let (handle, mount) = self.identify(dir, &path, stat.st_mode)?;
         if let Some(node) = self.nodes.get(&handle) {
             return Ok((node, stat));
         }

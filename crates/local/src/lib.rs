@@ -5,6 +5,7 @@
 //! | `sys` | system calls that rustix lacks; all `unsafe` code |
 //! | `identity`, `permission` | who acts, and what the kernel lets them do |
 //! | `handle`, `index`, `search`, `mounts` | from handles to files, by the kernel or by an index |
+//! | `subtree` | what lies below the exported directory |
 //! | `nodes`, `keeper` | files in use: descriptors, their number, their end |
 //! | `attr`, `lookup`, `read`, `write`, `create`, `remove`, `readdir` | the operations |
 //!
@@ -30,6 +31,7 @@ mod read;
 mod readdir;
 mod remove;
 mod search;
+mod subtree;
 mod sys;
 mod write;
 
@@ -120,6 +122,7 @@ struct Core {
     root_node: Arc<Node>,
     verifier: AtomicU64,
     hash_seed: u64,
+    subtree_check: bool,
     started: Instant,
     /// Files that are open for writing.
     writers: Mutex<Vec<Weak<Node>>>,
@@ -147,6 +150,13 @@ impl LocalFs {
         let mount = Mount::of(dir, options.handles)?;
         let root = lookup::root_handle(&mount)?;
         let limit = options.max_open_files.unwrap_or_else(default_open_files).max(16);
+        let subtree_check = options.subtree_check && lookup::fits_parent(&root);
+        if options.subtree_check && !subtree_check {
+            tracing::warn!(
+                path = %path.display(),
+                "subtree_check has no effect here: the file system's handles are too long"
+            );
+        }
         let hash_seed = fresh_number();
         let nodes = Nodes::new(limit, hash_seed);
         let mounts = Mounts::new(mount, path, &options);
@@ -163,6 +173,7 @@ impl LocalFs {
             root_node,
             verifier: AtomicU64::new(fresh_number()),
             hash_seed,
+            subtree_check,
             started: Instant::now(),
             writers: Mutex::default(),
             failed: Failed::default(),

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use rustix::path::Arg;
 
 use crate::Core;
+use crate::attr::kind;
 use crate::errno::{OrError, Sys, error};
 use crate::handle::{Key, Name as Parts};
 use crate::mounts::Mount;
@@ -47,8 +48,12 @@ impl Core {
         }
         self.identity.become_caller(cx.cred)?;
         let path = self.open_entry(cx, &node, b"..")?;
-        let (handle, mount) = self.identify(&node, &path)?;
+        // A local program may have moved the directory out of the export.
+        if !self.is_below_root(&path) {
+            return Err(Error::Stale);
+        }
         let stat = fs::fstat(&path).or_error("stat", &path)?;
+        let (handle, mount) = self.identify(&node, &path, stat.st_mode)?;
         let parent = match self.nodes.get(&handle) {
             Some(parent) => parent,
             None => self.keep(cx, Node::new(handle, mount, stat.st_mode, path, &self.nodes)),
@@ -101,11 +106,17 @@ impl Core {
     }
 
     /// Handle and mount of a file that was opened from the directory `dir`.
-    pub(crate) fn identify(&self, dir: &Arc<Node>, file: &OwnedFd) -> Result<(Handle, Arc<Mount>)> {
+    pub(crate) fn identify(
+        &self,
+        dir: &Arc<Node>,
+        file: &OwnedFd,
+        mode: u32,
+    ) -> Result<(Handle, Arc<Mount>)> {
         if dir.mount.by_kernel {
             match sys::name_to_handle(file, c"") {
                 Ok((handle, id)) if id == dir.mount.id => {
-                    let handle = kernel_handle(&dir.mount, handle)?;
+                    let is_dir = kind(mode) == FileType::Directory;
+                    let handle = self.kernel_handle(&dir.mount, handle, is_dir, &dir.handle)?;
                     return Ok((handle, Arc::clone(&dir.mount)));
                 }
                 Ok(_) | Err(Errno::OPNOTSUPP | Errno::OVERFLOW) => {}
@@ -121,23 +132,24 @@ impl Core {
         };
         Ok((handle_on(&mount, file, &stat)?, mount))
     }
-}
 
-/// The handle of an entry on the same mount, without opening it. Under the caller's identity.
-pub(crate) fn handle_of_entry(dir: &Node, name: Name<'_>) -> Option<Handle> {
-    if dir.mount.by_kernel {
-        let named = name.as_bytes().into_with_c_str(|name| sys::name_to_handle(&dir.path, name));
-        let (handle, id) = named.ok()?;
-        return (id == dir.mount.id).then(|| kernel_handle(&dir.mount, handle).ok())?;
+    /// The handle of an entry on the same mount, without opening it. Under the caller's identity.
+    pub(crate) fn handle_of_entry(&self, dir: &Node, name: Name<'_>) -> Option<Handle> {
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+        if dir.mount.by_kernel {
+            let named =
+                name.as_bytes().into_with_c_str(|name| sys::name_to_handle(&dir.path, name));
+            let (handle, _) = named.ok().filter(|(_, id)| *id == dir.mount.id)?;
+            let is_dir = self.subtree_check && {
+                let stat = fs::statat(&dir.path, name.as_bytes(), flags).ok()?;
+                kind(stat.st_mode) == FileType::Directory
+            };
+            return self.kernel_handle(&dir.mount, handle, is_dir, &dir.handle).ok();
+        }
+        let stat = fs::statx(&dir.path, name.as_bytes(), flags, KEY_FIELDS).ok()?;
+        (stat.stx_mnt_id == dir.mount.id)
+            .then(|| Parts::Index(key(dir.mount.tag, &stat)).handle())?
     }
-    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-    let stat = fs::statx(&dir.path, name.as_bytes(), flags, KEY_FIELDS).ok()?;
-    (stat.stx_mnt_id == dir.mount.id).then(|| Parts::Index(key(dir.mount.tag, &stat)).handle())?
-}
-
-/// The handle for a kernel's handle.
-pub(crate) fn kernel_handle(mount: &Mount, file: sys::KernelHandle) -> Result<Handle> {
-    Parts::Kernel { tag: mount.tag, file, parent: None }.handle().ok_or(Error::Io)
 }
 
 /// How the index knows a file.
@@ -155,7 +167,8 @@ pub(crate) fn key(tag: u32, stat: &Statx) -> Key {
 pub(crate) fn handle_on(mount: &Mount, file: &OwnedFd, stat: &Statx) -> Result<Handle> {
     if mount.by_kernel {
         let (handle, _) = sys::name_to_handle(file, c"").or_error("name_to_handle_at", file)?;
-        return kernel_handle(mount, handle);
+        let name = Parts::Kernel { tag: mount.tag, file: handle, parent: None };
+        return name.handle().ok_or(Error::Io);
     }
     Parts::Index(key(mount.tag, stat)).handle().ok_or(Error::Io)
 }
@@ -164,4 +177,14 @@ pub(crate) fn handle_on(mount: &Mount, file: &OwnedFd, stat: &Statx) -> Result<H
 pub(crate) fn root_handle(mount: &Mount) -> Sys<Handle> {
     let stat = fs::statx(&mount.dir, c"", AtFlags::EMPTY_PATH, KEY_FIELDS)?;
     handle_on(mount, &mount.dir, &stat).map_err(|_| Errno::OPNOTSUPP)
+}
+
+/// Whether handles of this root's file system have room for that of a directory.
+pub(crate) fn fits_parent(root: &Handle) -> bool {
+    match Parts::parse(root) {
+        Some(Parts::Kernel { tag, file, .. }) => {
+            Parts::Kernel { tag, file, parent: Some(file) }.handle().is_some()
+        }
+        _ => true,
+    }
 }

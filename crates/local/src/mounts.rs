@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use hayase_vfs::{Error, Result};
 use rustix::fs::{self, AtFlags, CWD, Mode, OFlags, StatxFlags};
@@ -46,6 +46,8 @@ pub(crate) struct Mount {
     pub root_key: Key,
     /// Which kind of file system.
     pub magic: u64,
+    /// A file of ours without a name, where the journal can be synced through it.
+    pub own_file: OnceLock<Option<OwnedFd>>,
     /// Longest name.
     pub name_max: u32,
 }
@@ -72,6 +74,7 @@ impl Mount {
             id: stat.stx_mnt_id,
             root_key: key(tag, &stat),
             by_kernel,
+            own_file: OnceLock::new(),
             magic: u64::from(statfs.f_type as u32),
             name_max: u32::try_from(statfs.f_namelen).unwrap_or(255),
             dir,

@@ -36,8 +36,9 @@ pub(crate) struct Node {
     pub decisions: Decisions,
     /// Held from the attributes before a change to those after it.
     pub change: Mutex<()>,
-    /// Syncs of this file.
-    pub sync: GroupSync,
+    /// Syncs of data, and of data with all attributes: one does not do for the other.
+    pub data_sync: GroupSync,
+    pub full_sync: GroupSync,
     /// Of a directory: descriptors with a position.
     pub listings: Listings,
     /// Where sequential reading is, and how far the disk has been asked to read ahead.
@@ -78,7 +79,8 @@ impl Node {
             path,
             decisions: Decisions::default(),
             change: Mutex::default(),
-            sync: GroupSync::default(),
+            data_sync: GroupSync::default(),
+            full_sync: GroupSync::default(),
             listings: Listings::default(),
             read_end: AtomicU64::new(0),
             ahead_end: AtomicU64::new(0),
@@ -130,10 +132,10 @@ impl Node {
         self.written.fetch_add(1, Ordering::Release);
     }
 
-    /// Runs a sync and notes what it covered.
-    pub(crate) fn run_sync(&self, sync: impl FnOnce() -> Sys<()>) -> Sys<()> {
+    /// Runs a sync, or shares one, and notes what it covered.
+    pub(crate) fn run_sync(&self, group: &GroupSync, sync: impl FnOnce() -> Sys<()>) -> Sys<()> {
         let covered = self.written.load(Ordering::Acquire);
-        let result = self.sync.run(sync);
+        let result = group.run(sync);
         // Data that failed to be written back is not dirty any more: the kernel has given it up.
         self.synced.fetch_max(covered, Ordering::Release);
         result
@@ -304,7 +306,8 @@ impl Nodes {
     /// Closes files that nobody uses and that have no unsynced data, longest unused first, until
     /// a little room is below the limit. Answers some with unsynced data if that is not enough.
     pub(crate) fn shrink(&self) -> Vec<Arc<Node>> {
-        let goal = self.limit - self.limit / 32;
+        // Some at once, but not so many that a thread which serves others is held up.
+        let goal = self.limit - (self.limit / 32).min(256);
         let mut dirty = Vec::new();
         // Twice around at most: once to clear the marks of use, once to evict.
         for _ in 0..2 * SHARDS {
@@ -364,14 +367,22 @@ impl Core {
     /// The node of a handle, opened if it is not in use.
     pub(crate) fn node(&self, cx: &Cx<'_>, handle: &Handle) -> Result<Arc<Node>> {
         if let Some(node) = self.nodes.get(handle) {
+            if self.subtree_check && !self.is_below_root(&node.path) {
+                self.nodes.forget(handle);
+                return Err(Error::Stale);
+            }
             return Ok(node);
         }
         let name = Name::parse(handle).ok_or(Error::BadHandle)?;
         cx.may_block()?;
         let (path, mount) = match name {
-            Name::Kernel { tag, file, .. } => {
+            Name::Kernel { tag, file, parent } => {
                 self.identity.become_server()?;
                 let mount = self.mounts.by_tag(tag).ok_or(Error::Stale)?;
+                if self.subtree_check {
+                    let path = self.open_below(&mount, &file, parent.as_ref())?;
+                    return self.node_of(cx, handle, mount, path);
+                }
                 let opened =
                     self.with_room(|| sys::open_by_handle(&mount.dir, &file, OFlags::PATH));
                 let path = match opened {
@@ -384,6 +395,16 @@ impl Core {
             }
             Name::Index(key) => self.find_indexed(key)?,
         };
+        self.node_of(cx, handle, mount, path)
+    }
+
+    fn node_of(
+        &self,
+        cx: &Cx<'_>,
+        handle: &Handle,
+        mount: Arc<Mount>,
+        path: OwnedFd,
+    ) -> Result<Arc<Node>> {
         let stat = fs::fstat(&path).or_error("stat", &path)?;
         let node = Node::new(*handle, mount, stat.st_mode, path, &self.nodes);
         // A file without a name is not kept: its space would not be freed.

@@ -16,10 +16,10 @@ use rustix::fs::{self, AtFlags, Mode, OFlags, RawDir, SeekFrom, StatxFlags};
 use rustix::io::Errno;
 
 use crate::Core;
-use crate::attr::{attr, attr_of_statx};
+use crate::attr::{attr, attr_of_statx, kind};
 use crate::errno::error;
 use crate::handle::Name as Parts;
-use crate::lookup::{KEY_FIELDS, kernel_handle, key};
+use crate::lookup::{KEY_FIELDS, key};
 use crate::nodes::Node;
 use crate::permission::READ;
 use crate::sys;
@@ -145,6 +145,8 @@ impl Core {
             } else if is_self {
                 let attr = dir.attr_of(&dir.stat()?);
                 Some(Found { handle: dir.handle, attr })
+            } else if name == c".." {
+                self.found_above(dir, entry.ino())
             } else {
                 self.found_at(dir, name, entry.ino())
             };
@@ -165,6 +167,13 @@ impl Core {
         Ok(true)
     }
 
+    /// The directory above, unless a local program has moved this one out of the export.
+    fn found_above(&self, dir: &Arc<Node>, ino: u64) -> Option<Found> {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let above = fs::openat(&dir.path, c"..", flags, Mode::empty()).ok()?;
+        self.is_below_root(&above).then(|| self.found_at(dir, c"..", ino))?
+    }
+
     /// Handle and attributes of an entry; nothing if it has just been removed or replaced, may
     /// not be looked at, or is on another mount that clients may not enter.
     fn found_at(&self, dir: &Arc<Node>, name: &CStr, ino: u64) -> Option<Found> {
@@ -175,7 +184,8 @@ impl Core {
                 let stat = fs::statat(&dir.path, name, flags).ok()?;
                 // Another file by that name since: its attributes are not those of the handle.
                 let same = stat.st_ino == ino;
-                let handle = kernel_handle(&dir.mount, handle).ok()?;
+                let is_dir = kind(stat.st_mode) == FileType::Directory;
+                let handle = self.kernel_handle(&dir.mount, handle, is_dir, &dir.handle).ok()?;
                 return same.then(|| Found { handle, attr: dir.attr_of(&stat) });
             }
         } else {
@@ -195,8 +205,8 @@ impl Core {
         }
         let open = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = fs::openat(&dir.path, name, open, Mode::empty()).ok()?;
-        let (handle, mount) = self.identify(dir, &file).ok()?;
         let stat = fs::fstat(&file).ok()?;
+        let (handle, mount) = self.identify(dir, &file, stat.st_mode).ok()?;
         Some(Found { handle, attr: attr(&stat, mount.fsid()) })
     }
 }

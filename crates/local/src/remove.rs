@@ -8,7 +8,6 @@ use rustix::fs::{self, AtFlags};
 use crate::Core;
 use crate::attr::kind;
 use crate::errno::OrError;
-use crate::lookup::handle_of_entry;
 use crate::nodes::Node;
 
 impl Core {
@@ -100,7 +99,7 @@ impl Core {
 
     /// The file that an entry may be the last name of.
     fn victim(&self, dir: &Arc<Node>, name: Name<'_>) -> Option<Victim> {
-        let handle = handle_of_entry(dir, name)?;
+        let handle = self.handle_of_entry(dir, name)?;
         let node = self.nodes.get(&handle);
         if node.is_none() && dir.mount.by_kernel {
             return None;

@@ -65,7 +65,7 @@ impl Core {
         if dir.mount.by_kernel {
             return;
         }
-        let renamed = crate::lookup::handle_of_entry(dir, name);
+        let renamed = self.handle_of_entry(dir, name);
         if let Some(key) = renamed.as_ref().and_then(indexed) {
             self.note_key(key, dir, name.as_bytes());
         }

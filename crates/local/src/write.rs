@@ -6,18 +6,31 @@
 //! verifier: every client then sends again what it has not committed.
 
 use std::io::IoSlice;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hayase_vfs::{Cx, Durability, Error, FileType, Handle, Result, Stability, Wcc, Written};
-use rustix::fs::{Stat, fdatasync, fstat, fsync, ftruncate, syncfs};
+use rustix::fs::{
+    Mode, OFlags, Stat, Timespec, Timestamps, UTIME_NOW, fdatasync, fstat, fsync, ftruncate,
+    futimens, openat, syncfs,
+};
 use rustix::io::{Errno, ReadWriteFlags, pwrite, pwritev2};
 
 use crate::Core;
 use crate::errno::{OrError, Sys, error, path_of};
-use crate::mounts::Mount;
+use crate::group_sync::GroupSync;
+use crate::mounts::{Mount, magic};
 use crate::nodes::Node;
+
+/// Who wants a sync and so learns of its failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    /// A client, in this operation.
+    ByClient,
+    /// We do, to close a descriptor: the writer is told later.
+    ByUs,
+}
 
 impl Core {
     pub(crate) fn write(
@@ -54,7 +67,10 @@ impl Core {
         wcc.after = Some(node.attr_of(&after));
         node.decisions.carry(&before, &after);
         match failure {
-            Some(errno) if errno == Errno::IO => Err(self.sync_failed(&node, errno)),
+            Some(Errno::IO) => {
+                self.sync_failed(&node, Errno::IO);
+                Err(Error::Io)
+            }
             // What was written counts; the client sends the rest and meets the error then.
             Some(errno) if count == 0 => Err(error(errno, "write", &file)),
             _ => Ok(Written { count: count as u32, stability }),
@@ -86,8 +102,7 @@ impl Core {
     /// Brings a regular file's data to the disk, also data from before a restart of ours.
     fn sync_data(&self, node: &Arc<Node>) -> Result<()> {
         let file = self.file_to_sync(node)?;
-        let result = node.run_sync(|| self.faults.sync().and_then(|()| fdatasync(&file)));
-        self.checked(node, result)
+        self.run_sync(node, &node.data_sync, Asked::ByClient, || fdatasync(&file))
     }
 
     /// Brings changed attributes of a file of any kind, and its data, to the disk.
@@ -95,15 +110,41 @@ impl Core {
         if cx.durability == Durability::Async || node.mount.in_memory() {
             return Ok(());
         }
-        let result = match node.kind {
-            FileType::Regular | FileType::Directory => {
-                let file = self.file_to_sync(node)?;
-                node.run_sync(|| self.faults.sync().and_then(|()| fsync(&file)))
-            }
+        if matches!(node.kind, FileType::Regular | FileType::Directory) {
+            let file = self.file_to_sync(node)?;
+            self.run_sync(node, &node.full_sync, Asked::ByClient, || fsync(&file))
+        } else {
             // There is no descriptor to sync these through.
-            _ => node.run_sync(|| self.faults.sync().and_then(|()| node.mount.barrier())),
-        };
-        self.checked(node, result)
+            self.identity.become_server()?;
+            self.run_sync(node, &node.full_sync, Asked::ByClient, || node.mount.barrier())
+        }
+    }
+
+    /// Runs a sync. A failure has all its consequences before another sync of the file can begin:
+    /// that one would succeed, although data is lost.
+    fn run_sync(
+        &self,
+        node: &Node,
+        group: &GroupSync,
+        asked: Asked,
+        sync: impl FnOnce() -> Sys<()>,
+    ) -> Result<()> {
+        let result = node.run_sync(group, || match self.faults.sync().and_then(|()| sync()) {
+            // Odd file systems have nothing to sync, and say so.
+            Ok(()) | Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::ROFS) => Ok(()),
+            Err(errno) => {
+                self.sync_failed(node, errno);
+                if asked == Asked::ByUs {
+                    self.failed.put(node.handle);
+                }
+                Err(errno)
+            }
+        });
+        result.map_err(|errno| match errno {
+            Errno::NOSPC => Error::NoSpace,
+            Errno::DQUOT => Error::Quota,
+            _ => Error::Io,
+        })
     }
 
     /// Brings changed entries of a directory to the disk.
@@ -115,10 +156,8 @@ impl Core {
     /// at the file's next COMMIT.
     pub(crate) fn flush(&self, node: &Arc<Node>) {
         let Some(file) = node.open_writer() else { return };
-        let result = node.run_sync(|| self.faults.sync().and_then(|()| fdatasync(&file)));
-        if self.checked(node, result).is_err() {
-            self.failed.put(node.handle);
-        }
+        // The failure is in the log, and kept for the writer.
+        let _ = self.run_sync(node, &node.data_sync, Asked::ByUs, || fdatasync(&file));
     }
 
     fn file_to_sync(&self, node: &Arc<Node>) -> Result<Arc<OwnedFd>> {
@@ -132,28 +171,20 @@ impl Core {
         }
     }
 
-    fn checked(&self, node: &Node, result: Sys<()>) -> Result<()> {
-        match result {
-            // Odd file systems have nothing to sync, and say so.
-            Ok(()) | Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::ROFS) => Ok(()),
-            Err(errno) => Err(self.sync_failed(node, errno)),
-        }
-    }
-
     /// Data may be lost: clients shall send again what they have not committed.
-    fn sync_failed(&self, node: &Node, errno: Errno) -> Error {
-        let path = path_of(std::os::fd::AsFd::as_fd(&node.path));
+    fn sync_failed(&self, node: &Node, errno: Errno) {
+        let path = path_of(node.path.as_fd());
         tracing::error!(
             path = %path.display(),
             error = %errno,
             "data could not be written to the disk; clients are asked to send it again"
         );
         self.renew_verifier();
-        match errno {
-            Errno::NOSPC => Error::NoSpace,
-            Errno::DQUOT => Error::Quota,
-            _ => Error::Io,
-        }
+    }
+
+    /// Makes clients send unstable data again.
+    fn renew_verifier(&self) {
+        self.verifier.store(crate::fresh_number(), Ordering::Release);
     }
 
     /// Changes the length of a regular file.
@@ -193,9 +224,25 @@ impl Core {
 }
 
 impl Mount {
-    /// Brings everything changed so far to the disk.
+    /// Brings everything changed so far to the disk. Needs the server's rights.
     fn barrier(&self) -> Sys<()> {
-        syncfs(&self.dir)
+        // A journal keeps its order: what is in it from before a change of our own file, which has
+        // no name, is on the disk when that is. Far cheaper than everybody's data.
+        let own_file = self.own_file.get_or_init(|| {
+            let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+            let journaled = matches!(self.magic, magic::EXT | magic::XFS);
+            let open = || openat(&self.dir, c".", flags, Mode::from_raw_mode(0o600)).ok();
+            journaled.then(open).flatten()
+        });
+        match own_file {
+            Some(file) => {
+                let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+                let times = Timestamps { last_access: now, last_modification: now };
+                futimens(file, &times)?;
+                fsync(file)
+            }
+            None => syncfs(&self.dir),
+        }
     }
 }
 
@@ -236,13 +283,6 @@ fn must_be_regular(node: &Node) -> Result<()> {
         FileType::Regular => Ok(()),
         FileType::Directory => Err(Error::IsDirectory),
         _ => Err(Error::Invalid),
-    }
-}
-
-impl Core {
-    /// Makes clients send unstable data again.
-    fn renew_verifier(&self) {
-        self.verifier.store(crate::fresh_number(), Ordering::Relaxed);
     }
 }
 

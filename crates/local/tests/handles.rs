@@ -1,5 +1,5 @@
 //! How long handles live.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 
@@ -179,4 +179,101 @@ fn an_ordinary_user_serves_as_itself() {
     assert_eq!(granted, hayase_vfs::Access(0));
     let set = hayase_vfs::SetAttr { uid: Some(0), ..hayase_vfs::SetAttr::default() };
     assert_eq!(served.set(root(), &file.handle, &set), Err(Error::NotOwner));
+}
+
+#[test]
+fn links_and_special_files_have_lasting_handles() {
+    if !is_root() {
+        return;
+    }
+    for (options, _state) in ways() {
+        let served = Served::with(options);
+        let cx = served.cx(root());
+        let kinds = [
+            ("link", hayase_vfs::NewNode::Symlink(b"dangling")),
+            ("pipe", hayase_vfs::NewNode::Fifo),
+            ("device", hayase_vfs::NewNode::Character(1, 3)),
+        ];
+        let mut made = Vec::new();
+        for (entry, what) in kinds {
+            let set = hayase_vfs::SetAttr::default();
+            let wcc = &mut hayase_vfs::Wcc::default();
+            let node = served.fs.make_node(&cx, &served.root, name(entry), &what, &set, wcc);
+            made.push(node.unwrap().handle);
+        }
+        let served = served.restart();
+        let owner = hayase_vfs::SetAttr { uid: Some(ALICE), ..hayase_vfs::SetAttr::default() };
+        for handle in &made {
+            served.set(root(), handle, &owner).unwrap();
+            assert_eq!(served.attr(handle).unwrap().uid, ALICE);
+        }
+        assert_eq!(served.fs.read_link(&cx, &made[0]).unwrap().0, b"dangling");
+        let wcc = &mut hayase_vfs::Wcc::default();
+        let linked = served.fs.link(&cx, &made[0], &served.root, name("another"), wcc).unwrap();
+        assert_eq!((linked.kind, linked.nlink), (hayase_vfs::FileType::Symlink, 2));
+    }
+}
+
+#[test]
+fn nothing_above_the_root_can_be_reached() {
+    if !is_root() {
+        return;
+    }
+    let outside = shared_dir();
+    for (options, _state) in ways() {
+        let served = Served::with(options);
+        let cx = served.cx(root());
+        let dir = served.mkdir(root(), &served.root, "dir", 0o755).unwrap().handle;
+        served.fs.parent(&cx, &dir).unwrap();
+        std::fs::rename(served.path("dir"), outside.path().join("dir")).unwrap();
+        assert!(is_stale(&served.fs.parent(&cx, &dir)));
+        let mut above = None;
+        let _ = served.fs.read_dir(&cx, &dir, 0, true, &mut |entry| {
+            if entry.name == b".." {
+                above = entry.node;
+            }
+            true
+        });
+        assert_eq!(above, None);
+        std::fs::remove_dir(outside.path().join("dir")).unwrap();
+    }
+}
+
+#[test]
+fn subtree_check_keeps_handles_below_the_root() {
+    if !is_root() {
+        return;
+    }
+    let outside = shared_dir();
+    let served = Served::with(Options { subtree_check: true, ..Options::default() });
+    let dir = served.mkdir(root(), &served.root, "dir", 0o755).unwrap().handle;
+    let file = served.create(root(), &dir, "file", 0o644).unwrap().handle;
+    let other = served.create(root(), &dir, "other", 0o644).unwrap().handle;
+    served.write(root(), &file, 0, b"data").unwrap();
+    assert_eq!(served.walk("dir/file").unwrap().handle, file);
+    let mut listed = Vec::new();
+    let cx = served.cx(root());
+    let list = &mut |entry: &hayase_vfs::DirEntry<'_>| {
+        listed.push((entry.name.to_vec(), entry.node.unwrap().handle));
+        true
+    };
+    served.fs.read_dir(&cx, &dir, 0, true, list).unwrap();
+    assert!(listed.contains(&(b"file".to_vec(), file)));
+    assert!(listed.contains(&(b"..".to_vec(), served.root)));
+    // Renames within the directory, or of it, and restarts do no harm.
+    served.rename(root(), (&dir, "file"), (&dir, "renamed")).unwrap();
+    served.rename(root(), (&served.root, "dir"), (&served.root, "moved")).unwrap();
+    let served = served.restart();
+    assert_eq!(served.read(root(), &file, 0, 9).unwrap(), b"data");
+    served.remove(root(), &dir, "other").unwrap();
+    assert!(is_stale(&served.attr(&other)));
+    // Out of the export: gone, in use or not.
+    std::fs::rename(served.path("moved"), outside.path().join("moved")).unwrap();
+    assert!(is_stale(&served.read(root(), &file, 0, 9)));
+    assert!(is_stale(&served.attr(&dir)));
+    std::fs::rename(outside.path().join("moved"), served.path("back")).unwrap();
+    assert_eq!(served.read(root(), &file, 0, 9).unwrap(), b"data");
+    std::fs::rename(served.path("back/renamed"), outside.path().join("file")).unwrap();
+    let served = served.restart();
+    assert!(is_stale(&served.attr(&file)));
 }

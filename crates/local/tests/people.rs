@@ -1,5 +1,5 @@
 //! Who may do what: the kernel's answers, as root serves different callers.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 
