@@ -10,7 +10,7 @@ use hayase_rpc::record::{MARK_BYTES, Mark, begin, end};
 use hayase_rpc::{Refusal, decode_reply};
 use hayase_xdr::{Decode, Encode, Reader};
 
-use super::{Identity, Program, connect};
+use super::{Identity, Program, connect, first_xid};
 
 /// A server that says nothing for this long is given up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -45,7 +45,7 @@ impl Caller {
         let stream = connect(server).with_context(|| format!("connect to {server}"))?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        Ok(Caller { stream, server, identity, xid: 0, reply: Vec::new() })
+        Ok(Caller { stream, server, identity, xid: first_xid(), reply: Vec::new() })
     }
 
     /// Makes a call and decodes its result.

@@ -1,9 +1,18 @@
 //! Who the client says it is.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
+
 use hayase_rpc::{AuthSysArgs, CallHeader, OpaqueAuth, encode_call, flavor};
 use hayase_xdr::{Array, Opaque, to_vec};
 
 use super::Program;
+
+/// Where the xids of a connection start. Servers answer a call that they take for a repeated one
+/// from their cache, even on another connection (RFC 5531 §9), so no two connections of this
+/// host, past ones included, may count from the same number.
+pub fn first_xid() -> u32 {
+    RandomState::new().build_hasher().finish() as u32
+}
 
 /// The body of an `AUTH_SYS` credential (RFC 5531 appendix A), encoded once.
 #[derive(Clone, Debug)]

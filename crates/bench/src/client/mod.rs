@@ -11,7 +11,7 @@ mod socket;
 pub use caller::{Caller, Refused};
 pub use files::Layout;
 pub(crate) use files::noise;
-pub use identity::Identity;
+pub use identity::{Identity, first_xid};
 pub use mount::root_handle;
 pub use nfs::{Found, Nfs};
 pub use socket::connect;

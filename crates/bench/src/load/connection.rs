@@ -9,7 +9,7 @@ use hayase_xdr::{Reader, padding};
 
 use super::output::Output;
 use super::tally::Tally;
-use crate::client::{Identity, Program};
+use crate::client::{Identity, Program, first_xid};
 use crate::records::{Filled, Part, Records};
 use crate::workload::{Done, Failure, Workload};
 
@@ -56,7 +56,7 @@ impl Connection {
             records: Records::new(crate::workload::Shape::SMALL),
             output: Output::default(),
             header: Vec::new(),
-            slots: vec![Slot::default(); depth as usize],
+            slots: vec![Slot { xid: first_xid(), ..Slot::default() }; depth as usize],
             free: (0..depth).rev().collect(),
             first_slot,
             arriving: None,
