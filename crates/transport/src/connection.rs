@@ -1,5 +1,6 @@
 //! One connection: from bytes to calls, from replies to bytes.
 
+use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -239,38 +240,45 @@ impl<S: Service> Connection<S> {
         begun: &[u8],
         buffer: &mut [u8],
     ) -> Result<Turn, Closed> {
-        if self.held {
+        let bytes = if self.held {
             self.held = false;
-            return self.feed(core, fragments, begun);
+            begun
+        } else {
+            let filled = self.recv(core, buffer)?;
+            &buffer[..filled]
+        };
+        match self.feed(core, fragments, bytes)? {
+            ControlFlow::Continue(used) => self.run(core, &bytes[used..]),
+            ControlFlow::Break(turn) => Ok(turn),
         }
-        let filled = self.recv(core, buffer)?;
-        self.feed(core, fragments, &buffer[..filled])
     }
 
-    /// Continues a record of several fragments, then whatever follows it.
+    /// Continues a record of several fragments; goes on behind it, once it is complete.
     fn feed(
         &mut self,
         core: &mut Core<S>,
         mut fragments: Fragments,
         bytes: &[u8],
-    ) -> Result<Turn, Closed> {
+    ) -> Result<ControlFlow<Turn, usize>, Closed> {
         let used = match fragments.feed(bytes, &core.limits, &core.pool) {
             Fed::TooLong => return Err(Closed),
             Fed::More => {
                 self.input = Input::Fragments(fragments, Vec::new());
-                return Ok(self.if_readable());
+                return Ok(ControlFlow::Break(self.if_readable()));
             }
-            Fed::Starved(used) => return Ok(self.hold_fragments(fragments, &bytes[used..])),
+            Fed::Starved(used) => {
+                return Ok(ControlFlow::Break(self.hold_fragments(fragments, &bytes[used..])));
+            }
             Fed::Complete(used) => used,
         };
         match self.call(core, fragments.record())? {
             Called::Done => {}
             Called::WouldBlock if core.workers.is_full() => {
-                return Ok(self.hold_fragments(fragments, &bytes[used..]));
+                return Ok(ControlFlow::Break(self.hold_fragments(fragments, &bytes[used..])));
             }
             Called::WouldBlock => self.offload(core, Record::Fragments(fragments)),
         }
-        self.run(core, &bytes[used..])
+        Ok(ControlFlow::Continue(used))
     }
 
     fn hold_fragments(&mut self, fragments: Fragments, rest: &[u8]) -> Turn {
@@ -315,7 +323,11 @@ impl<S: Service> Connection<S> {
                     self.expect_large = true;
                     return Ok(self.if_readable());
                 }
-                Next::Fragment(_) => return self.feed(core, Fragments::default(), bytes),
+                // Not by recursion: one receive holds thousands of tiny records.
+                Next::Fragment(_) => match self.feed(core, Fragments::default(), bytes)? {
+                    ControlFlow::Continue(used) => bytes = &bytes[used..],
+                    ControlFlow::Break(turn) => return Ok(turn),
+                },
                 Next::TooLong => return Err(Closed),
             }
         }
