@@ -68,7 +68,9 @@ pub(crate) struct Connection<S: Service> {
     readable: bool,
     /// The socket may take more.
     writable: bool,
-    /// The peer will send nothing more.
+    /// The end of what the peer sends is behind what can be read.
+    hung_up: bool,
+    /// All of it has been read: the peer will send nothing more.
     ended: bool,
     /// The input may hold complete records, kept back by a limit.
     held: bool,
@@ -90,6 +92,7 @@ impl<S: Service> Connection<S> {
             in_flight: 0,
             readable: true,
             writable: true,
+            hung_up: false,
             ended: false,
             held: false,
             expect_large: false,
@@ -107,9 +110,10 @@ impl<S: Service> Connection<S> {
     }
 
     /// Notes what epoll saw.
-    pub(crate) fn wake(&mut self, readable: bool, writable: bool) {
-        self.readable |= readable;
+    pub(crate) fn wake(&mut self, readable: bool, writable: bool, hung_up: bool) {
+        self.readable |= readable || hung_up;
         self.writable |= writable;
+        self.hung_up |= hung_up;
     }
 
     /// Notes the result of a call that was handed to the workers.
@@ -359,7 +363,8 @@ impl<S: Service> Connection<S> {
                     return Ok(0);
                 }
                 Ok((received, _)) => {
-                    self.readable = received == wanted;
+                    // epoll tells of the end once, which may have been with this data.
+                    self.readable = received == wanted || self.hung_up;
                     self.last_progress_secs = core.now_secs;
                     return Ok(received);
                 }

@@ -151,8 +151,9 @@ impl<S: Service> Shard<S> {
                 );
                 if let Some(connection) = self.connection(id) {
                     connection.wake(
-                        failed || flags.contains(epoll::EventFlags::IN),
+                        flags.contains(epoll::EventFlags::IN),
                         failed || flags.contains(epoll::EventFlags::OUT),
+                        failed,
                     );
                     self.enqueue(id);
                 }
