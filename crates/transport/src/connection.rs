@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use hayase_buf::{Pool, ReplyBuf};
@@ -14,6 +13,7 @@ use rustix::net::RecvFlags;
 use crate::inbox::{ConnectionId, Inbox, Message, Outcome};
 use crate::input::{Fed, Fragments, Input, Large, Next, next};
 use crate::output::{Output, Sent};
+use crate::service::call;
 use crate::workers::Workers;
 use crate::{Disposition, Limits, Service};
 
@@ -444,12 +444,7 @@ fn answer<S: Service>(
 ) -> Disposition {
     let mark = reply.mark();
     let start = record::begin(reply.bytes_mut());
-    // A bug in the service must cost one connection, not a shard with all of its connections.
-    let called = catch_unwind(AssertUnwindSafe(|| service.call(peer, record, wait, reply)));
-    let disposition = called.unwrap_or_else(|_| {
-        tracing::error!("a call panicked; its connection is closed");
-        Disposition::Close
-    });
+    let disposition = call(service, peer, record, wait, reply);
     if disposition == Disposition::Reply {
         let len = reply.len_since(mark) - MARK_BYTES;
         record::end(reply.bytes_mut(), start, len);

@@ -1,6 +1,7 @@
 //! What the transport asks of the protocol above it.
 
 use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hayase_buf::ReplyBuf;
 use hayase_vfs::Wait;
@@ -50,4 +51,20 @@ pub trait Service: Send + Sync + 'static {
         wait: Wait,
         reply: &mut ReplyBuf,
     ) -> Disposition;
+}
+
+/// Has the service answer one record. A bug in it costs one connection or datagram, not a
+/// thread that serves many.
+pub(crate) fn call<S: Service>(
+    service: &S,
+    peer: &S::Peer,
+    record: &[u8],
+    wait: Wait,
+    reply: &mut ReplyBuf,
+) -> Disposition {
+    let called = catch_unwind(AssertUnwindSafe(|| service.call(peer, record, wait, reply)));
+    called.unwrap_or_else(|_| {
+        tracing::error!("a call panicked; its connection is closed");
+        Disposition::Close
+    })
 }

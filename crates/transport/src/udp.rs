@@ -10,6 +10,7 @@ use std::time::Duration;
 use hayase_buf::ReplyBuf;
 use hayase_vfs::Wait;
 
+use crate::service::call;
 use crate::{Carrier, Disposition, Service};
 
 /// Largest datagram taken or sent. Larger replies are not sent: the caller has TCP.
@@ -53,7 +54,7 @@ fn serve<S: Service>(socket: &UdpSocket, service: &S, stop: &AtomicBool) {
         let Ok((len, from)) = socket.recv_from(&mut datagram) else { continue };
         reply.clear();
         let peer = service.connected(from, Carrier::Udp);
-        let disposition = service.call(&peer, &datagram[..len], Wait::Allowed, &mut reply);
+        let disposition = call(service, &peer, &datagram[..len], Wait::Allowed, &mut reply);
         if disposition == Disposition::Reply && reply.len() <= DATAGRAM_BYTES {
             let _ = socket.send_to(reply.bytes(), from);
         }
