@@ -51,13 +51,10 @@ fn is_made_with(stat: &Stat, verifier: u64) -> bool {
 }
 
 impl Core {
-    /// A directory and its attributes, for a change of its entries.
+    /// A directory whose entries are to be changed.
     pub(crate) fn directory(&self, cx: &Cx<'_>, dir: &Handle) -> Result<Arc<Node>> {
-        let (node, stat) = self.live(cx, dir)?;
-        if node.kind != FileType::Directory {
-            return Err(Error::NotDirectory);
-        }
-        if stat.st_nlink == 0 { Err(Error::Stale) } else { Ok(node) }
+        let node = self.node(cx, dir)?;
+        if node.kind == FileType::Directory { Ok(node) } else { Err(Error::NotDirectory) }
     }
 
     /// Changes a directory as the caller, between its attributes before and after.
@@ -70,10 +67,20 @@ impl Core {
     ) -> Result<T> {
         self.identity.become_caller(cx.cred)?;
         let _order = dir.lock_changes();
-        wcc.before = Some(dir.attr_of(&dir.stat()?));
+        wcc.before = Some(self.attr_before(dir)?);
         let result = change();
         wcc.after = dir.stat().ok().map(|stat| dir.attr_of(&stat));
         result
+    }
+
+    /// Attributes of a directory before a change; it must not have been removed.
+    pub(crate) fn attr_before(&self, dir: &Node) -> Result<Attr> {
+        let stat = dir.stat()?;
+        if stat.st_nlink == 0 {
+            self.nodes.forget(&dir.handle);
+            return Err(Error::Stale);
+        }
+        Ok(dir.attr_of(&stat))
     }
 
     pub(crate) fn create(
@@ -101,12 +108,15 @@ impl Core {
             match made {
                 Err(Error::Exists) => {}
                 Err(error) => return Err(error),
-                Ok((node, attributes_set)) => {
-                    if attributes_set {
+                Ok((node, stat)) => {
+                    let attr = if let Some(stat) = stat {
+                        node.attr_of(&stat)
+                    } else {
                         self.sync_attributes(cx, &node)?;
-                    }
+                        node.attr_of(&node.stat()?)
+                    };
                     self.sync_entries(cx, &dir)?;
-                    return node.found();
+                    return Ok(Found { handle: node.handle, attr });
                 }
             }
             let existing = match self.find_entry(cx, &dir, name) {
@@ -136,14 +146,14 @@ impl Core {
         Err(Error::Delay)
     }
 
-    /// A new file, and whether attributes were set after it was made.
+    /// A new file, and its attributes unless some were set after it was made.
     fn create_new(
         &self,
         cx: &Cx<'_>,
         dir: &Arc<Node>,
         name: Name<'_>,
         set: &SetAttr,
-    ) -> Result<(Arc<Node>, bool)> {
+    ) -> Result<(Arc<Node>, Option<Stat>)> {
         let flags = OFlags::CREATE
             | OFlags::EXCL
             | OFlags::WRONLY
@@ -164,7 +174,7 @@ impl Core {
         // the caller's to set.
         let rest = SetAttr { mode: None, ..*set };
         if rest.is_empty() {
-            return Ok((node, false));
+            return Ok((node, Some(stat)));
         }
         if let Err(error) = self.apply_to_new(cx, &node, &stat, &rest) {
             // As if it had never been.
@@ -172,7 +182,7 @@ impl Core {
             self.nodes.forget(&node.handle);
             return Err(error);
         }
-        Ok((node, true))
+        Ok((node, None))
     }
 
     pub(crate) fn make_node(
@@ -225,7 +235,7 @@ impl Core {
             fs::linkat(CWD, link, &dir.path, name.as_bytes(), AtFlags::SYMLINK_FOLLOW)
                 .or_error("link", &dir.path)
         })?;
-        self.note_name(&node, &dir, name.as_bytes());
+        self.note_name(&node.handle, &dir, name.as_bytes(), cx.wait)?;
         self.sync_entries(cx, &dir)?;
         Ok(node.attr_of(&node.stat()?))
     }
@@ -328,11 +338,11 @@ impl Core {
     ) -> Result<(Arc<Node>, Stat)> {
         let stat = fs::fstat(&path).or_error("stat", &path)?;
         let (handle, mount) = self.identify(dir, &path, stat.st_mode)?;
-        if let Some(node) = self.nodes.get(&handle) {
-            return Ok((node, stat));
-        }
-        let node = self.keep(cx, Node::new(handle, mount, stat.st_mode, path, &self.nodes));
-        self.note_name(&node, dir, name.as_bytes());
+        self.note_name(&handle, dir, name.as_bytes(), cx.wait)?;
+        let node = match self.nodes.get(&handle) {
+            Some(node) => node,
+            None => self.keep(cx, Node::new(handle, mount, stat.st_mode, path, &self.nodes)),
+        };
         Ok((node, stat))
     }
 }

@@ -9,6 +9,7 @@
 use std::cell::RefCell;
 
 use hayase_vfs::{Cred, Error, Result};
+use rustix::process::{getegid, geteuid};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
 use crate::sys;
@@ -47,11 +48,7 @@ impl Identity {
             | CapabilitySet::CHOWN
             | CapabilitySet::FOWNER;
         let able = capabilities(None).is_ok_and(|sets| sets.effective.contains(needed));
-        if able && rustix::process::geteuid().is_root() {
-            Identity::Caller
-        } else {
-            Identity::Server
-        }
+        if able && geteuid().is_root() { Identity::Caller } else { Identity::Server }
     }
 
     /// From here on this thread acts as `cred`.
@@ -82,7 +79,7 @@ impl Identity {
     pub(crate) fn owns(self, cred: &Cred, uid: u32) -> bool {
         match self {
             Identity::Caller => cred.uid == uid,
-            Identity::Server => rustix::process::geteuid().as_raw() == uid,
+            Identity::Server => geteuid().as_raw() == uid,
         }
     }
 }
@@ -90,8 +87,11 @@ impl Identity {
 /// Gives this thread the server's own identity back, for work of the server outside a
 /// file system operation. A thread may be left with the identity of its last caller.
 pub fn act_as_server() {
+    let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
     ACTING.with_borrow_mut(|acting| {
-        if acting.uid.is_some() && acting.switch(0, 0, &[]).is_err() {
+        // A thread that was started by one acting as a caller is known by its id alone.
+        let changed = acting.uid.is_some() || sys::fs_uid() != uid;
+        if changed && acting.switch(uid, gid, &[]).is_err() {
             tracing::error!("cannot go back to the server's own identity");
         }
     });

@@ -8,11 +8,12 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use hayase_vfs::Wait;
 use redb::{Database, DatabaseError, ReadableDatabase, TableDefinition};
 
 use crate::handle::Key;
@@ -22,6 +23,10 @@ const TABLE: TableDefinition<[u8; Key::LEN], &[u8]> = TableDefinition::new("path
 
 /// How long entries wait for others to be written with them.
 const BATCH_TIME: Duration = Duration::from_secs(1);
+
+/// Entries that may wait, and how many of them are written at once.
+const QUEUE: usize = 64 << 10;
+const BATCH: usize = 16 << 10;
 
 /// Entries of each generation in memory: with the database behind them, and alone.
 const GENERATION: usize = 32 << 10;
@@ -58,6 +63,10 @@ struct Memory {
 /// A change on its way into the database; no place: the entry goes.
 type Change = (Key, Option<Place>);
 
+/// The database has to catch up first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Busy;
+
 /// The index.
 #[derive(Debug)]
 pub(crate) struct Index {
@@ -69,7 +78,7 @@ pub(crate) struct Index {
 #[derive(Debug)]
 struct Store {
     database: Arc<Database>,
-    changes: Option<Sender<Change>>,
+    changes: Option<SyncSender<Change>>,
     writer: Option<JoinHandle<()>>,
 }
 
@@ -101,7 +110,7 @@ impl Index {
 
     /// Where a file was last.
     pub(crate) fn find(&self, key: Key) -> Option<Place> {
-        let known = self.recall(key);
+        let known = self.recall(key, Place::clone);
         if known.is_some() {
             return known;
         }
@@ -110,19 +119,20 @@ impl Index {
         Some(place)
     }
 
-    /// Notes where a file is now.
-    pub(crate) fn put(&self, key: Key, dir: Key, name: &[u8]) {
+    /// Notes where a file is now. Fails if that would have to wait for the database, and may not.
+    pub(crate) fn put(&self, key: Key, dir: Key, name: &[u8], wait: Wait) -> Result<(), Busy> {
         let same = |place: &Place| place.dir == dir && *place.name == *name;
-        if self.recall(key).as_ref().is_some_and(same) {
-            return;
+        if self.recall(key, |place| same(place)) == Some(true) {
+            return Ok(());
         }
         let place = Place { dir, name: name.into() };
-        self.remember(key, place.clone());
         if let Some(store) = &self.store {
             if !store.read(key).as_ref().is_some_and(same) {
-                store.change((key, Some(place)));
+                store.change((key, Some(place.clone())), wait)?;
             }
         }
+        self.remember(key, place);
+        Ok(())
     }
 
     /// Forgets a file that is gone.
@@ -133,18 +143,21 @@ impl Index {
             memory.old.remove(&key);
         }
         if let Some(store) = &self.store {
-            store.change((key, None));
+            // One that stays leads nowhere, and is removed when somebody follows it.
+            let _ = store.change((key, None), Wait::Never);
         }
     }
 
-    fn recall(&self, key: Key) -> Option<Place> {
+    /// What `look` sees in the entry in memory.
+    fn recall<T>(&self, key: Key, look: impl FnOnce(&Place) -> T) -> Option<T> {
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = memory.young.get(&key) {
-            return Some(place.clone());
+            return Some(look(place));
         }
         let place = memory.old.remove(&key)?;
-        self.keep(&mut memory, key, place.clone());
-        Some(place)
+        let seen = look(&place);
+        self.keep(&mut memory, key, place);
+        Some(seen)
     }
 
     fn remember(&self, key: Key, place: Place) {
@@ -179,7 +192,7 @@ impl Store {
         begin.open_table(TABLE)?;
         begin.commit()?;
         let database = Arc::new(database);
-        let (changes, received) = channel();
+        let (changes, received) = sync_channel(QUEUE);
         let to = Arc::clone(&database);
         let writer = std::thread::Builder::new()
             .name("local-index".into())
@@ -198,10 +211,18 @@ impl Store {
         })
     }
 
-    fn change(&self, change: Change) {
-        if let Some(changes) = &self.changes {
-            // The receiver ends with us; if its thread has failed, it has said so.
-            let _ = changes.send(change);
+    fn change(&self, change: Change, wait: Wait) -> Result<(), Busy> {
+        let Some(changes) = &self.changes else { return Ok(()) };
+        match wait {
+            Wait::Allowed => {
+                // The receiver ends with us; if its thread has failed, it has said so.
+                let _ = changes.send(change);
+                Ok(())
+            }
+            Wait::Never => match changes.try_send(change) {
+                Err(TrySendError::Full(_)) => Err(Busy),
+                _ => Ok(()),
+            },
         }
     }
 }
@@ -222,7 +243,7 @@ fn write_batches(database: &Database, changes: &Receiver<Change>) {
         let Ok(first) = changes.recv() else { return };
         let mut batch = vec![first];
         let end = std::time::Instant::now() + BATCH_TIME;
-        loop {
+        while batch.len() < BATCH {
             let left = end.saturating_duration_since(std::time::Instant::now());
             match changes.recv_timeout(left) {
                 Ok(change) => batch.push(change),
@@ -266,9 +287,9 @@ mod tests {
     fn entries_outlive_the_process() {
         let dir = tempfile::tempdir().unwrap();
         let index = Index::open(Some(dir.path()), key(2));
-        index.put(key(5), key(2), b"five");
-        index.put(key(6), key(5), b"six");
-        index.put(key(5), key(2), b"renamed");
+        index.put(key(5), key(2), b"five", Wait::Allowed).unwrap();
+        index.put(key(6), key(5), b"six", Wait::Allowed).unwrap();
+        index.put(key(5), key(2), b"renamed", Wait::Allowed).unwrap();
         index.remove(key(6));
         assert_eq!(index.find(key(6)), None);
         drop(index);
@@ -279,7 +300,7 @@ mod tests {
         // A second one at the same time works from memory.
         let second = Index::open(Some(dir.path()), key(2));
         assert!(!second.is_kept());
-        second.put(key(9), key(2), b"nine");
+        second.put(key(9), key(2), b"nine", Wait::Allowed).unwrap();
         assert!(second.find(key(9)).is_some());
     }
 
@@ -298,7 +319,7 @@ mod tests {
     fn memory_is_bounded() {
         let index = Index { memory: Mutex::default(), generation: 100, store: None };
         for ino in 0..1000 {
-            index.put(key(ino), key(0), b"x");
+            index.put(key(ino), key(0), b"x", Wait::Allowed).unwrap();
             assert!(index.find(key(7)).is_some() || ino < 7, "what is used stays");
         }
         let memory = index.memory.lock().unwrap();

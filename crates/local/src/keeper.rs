@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use crate::Core;
 use crate::errno::Sys;
-use crate::nodes::Node;
+use crate::nodes::{Node, SHARDS};
 
 /// How often it is looked after.
 const TICK: Duration = Duration::from_secs(1);
@@ -20,8 +20,8 @@ const TICK: Duration = Duration::from_secs(1);
 /// cannot execute it.
 const IDLE_WRITER_SECS: u64 = 2;
 
-/// Shards of the node table looked through at each tick for files without a name.
-const SHARDS_PER_TICK: usize = 8;
+/// Files looked at in each tick for whether they still have a name: a shard's more or less.
+const LOOKS: usize = 2000;
 
 /// Files whose failed sync waits to be told.
 const FAILURES: usize = 4096;
@@ -42,10 +42,7 @@ impl Keeper {
             while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 let Some(core) = core.upgrade() else { return };
                 core.close_idle_writers(IDLE_WRITER_SECS);
-                for _ in 0..SHARDS_PER_TICK {
-                    core.forget_removed(next_shard);
-                    next_shard += 1;
-                }
+                next_shard = core.forget_removed(next_shard);
             }
         })?;
         Ok(Keeper { stop: Some(stop), thread: Some(thread) })
@@ -91,13 +88,20 @@ impl Core {
         writers.append(&mut open);
     }
 
-    /// Lets go of files that local programs have removed, so that their space is freed.
-    fn forget_removed(&self, shard: usize) {
-        for node in self.nodes.of_shard(shard) {
-            if node.stat().is_ok_and(|stat| stat.st_nlink == 0) {
-                self.nodes.forget(&node.handle);
+    /// Lets go of files that local programs have removed, so that their space is freed. Begins at
+    /// one shard of the table and answers where to go on.
+    fn forget_removed(&self, mut shard: usize) -> usize {
+        let (mut seen, end) = (0, shard + SHARDS);
+        while seen < LOOKS && shard < end {
+            for node in self.nodes.of_shard(shard) {
+                seen += 1;
+                if node.stat().is_ok_and(|stat| stat.st_nlink == 0) {
+                    self.nodes.forget(&node.handle);
+                }
             }
+            shard += 1;
         }
+        shard % SHARDS
     }
 }
 

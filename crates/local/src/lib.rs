@@ -138,6 +138,7 @@ impl LocalFs {
     /// # Errors
     /// If it cannot be opened, or this system lacks what is needed to serve it.
     pub fn open(path: &Path, options: Options) -> io::Result<LocalFs> {
+        act_as_server();
         let (dir, path) = mounts::open_root(path)?;
         let root_path = fs::openat(&dir, c".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
         if !Path::new("/proc/self/fd").exists() {
@@ -146,6 +147,10 @@ impl LocalFs {
         sys::access(&root_path, 0).map_err(|errno| {
             io::Error::other(format!("faccessat2 failed ({errno}): Linux 5.8 or later is needed"))
         })?;
+        let resolve = fs::ResolveFlags::empty();
+        fs::openat2(&dir, c".", OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve).map_err(
+            |errno| io::Error::other(format!("openat2 failed ({errno}): is it filtered here?")),
+        )?;
         umask(Mode::empty());
         let mount = Mount::of(dir, options.handles)?;
         let root = lookup::root_handle(&mount)?;
@@ -163,7 +168,10 @@ impl LocalFs {
         let mode = fs::fstat(&root_path)?.st_mode;
         let root_node = Node::new(root, Arc::clone(&mounts.root), mode, root_path, &nodes);
         let root_node = nodes.insert(root_node);
-        let index = Index::open(options.state_dir.as_deref(), mounts.root.root_key);
+        // Mounts below may need it even if this one does not.
+        let needed = !mounts.root.by_kernel || options.cross_mounts;
+        let state_dir = options.state_dir.as_deref().filter(|_| needed);
+        let index = Index::open(state_dir, mounts.root.root_key);
         let core = Arc::new(Core {
             options,
             identity: Identity::of_this_process(),

@@ -22,7 +22,7 @@ use crate::readdir::Listings;
 use crate::sys;
 
 /// Shards of the table of nodes; a power of two.
-const SHARDS: usize = 64;
+pub(crate) const SHARDS: usize = 64;
 
 /// A file in use.
 #[derive(Debug)]
@@ -488,5 +488,15 @@ impl Core {
         node.count_opened();
         self.watch_writer(node);
         Ok(file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_is_small() {
+        assert!(size_of::<Node>() <= 480, "{} bytes", size_of::<Node>());
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hayase_vfs::{
-    Cx, DirEntry, DirRead, EntrySink, Error, FileType, Handle, Node as Found, Result,
+    Cx, DirEntry, DirRead, EntrySink, Error, FileType, Handle, Node as Found, Result, Wait,
 };
 use rustix::fs::{self, AtFlags, Mode, OFlags, RawDir, SeekFrom, StatxFlags};
 use rustix::io::Errno;
@@ -192,12 +192,11 @@ impl Core {
             let fields = StatxFlags::BASIC_STATS | KEY_FIELDS;
             let stat = fs::statx(&dir.path, name, flags, fields).ok()?;
             if stat.stx_mnt_id == dir.mount.id {
-                let key = key(dir.mount.tag, &stat);
-                let attr = attr_of_statx(&stat, dir.mount.fsid());
+                let handle = Parts::Index(key(dir.mount.tag, &stat)).handle()?;
                 if name != c".." {
-                    self.note_key(key, dir, name.to_bytes());
+                    self.note_name(&handle, dir, name.to_bytes(), Wait::Allowed).ok()?;
                 }
-                return Some(Found { handle: Parts::Index(key).handle()?, attr });
+                return Some(Found { handle, attr: attr_of_statx(&stat, dir.mount.fsid()) });
             }
         }
         if !self.mounts.cross() {

@@ -81,8 +81,8 @@ impl Core {
             };
             let _first = first.lock_changes();
             let _second = second.lock_changes();
-            from_wcc.before = Some(from_dir.attr_of(&from_dir.stat()?));
-            to_wcc.before = Some(to_dir.attr_of(&to_dir.stat()?));
+            from_wcc.before = Some(self.attr_before(&from_dir)?);
+            to_wcc.before = Some(self.attr_before(&to_dir)?);
             let result = rename();
             from_wcc.after = from_dir.stat().ok().map(|stat| from_dir.attr_of(&stat));
             to_wcc.after = to_dir.stat().ok().map(|stat| to_dir.attr_of(&stat));

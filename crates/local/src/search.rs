@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use hayase_vfs::{Error, Handle, Name as EntryName, Result};
+use hayase_vfs::{Error, Handle, Name as EntryName, Result, Wait};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RawDir, Statx};
 
 use crate::Core;
@@ -44,19 +44,23 @@ fn key_of(mount: &Mount, file: &OwnedFd) -> Result<Key> {
 }
 
 impl Core {
-    /// Notes that `node` has this name in `dir`.
-    pub(crate) fn note_name(&self, node: &Node, dir: &Node, name: &[u8]) {
-        if let Some(key) = indexed(&node.handle) {
-            self.note_key(key, dir, name);
+    /// Notes that the file of `handle` has this name in `dir`.
+    pub(crate) fn note_name(
+        &self,
+        handle: &Handle,
+        dir: &Node,
+        name: &[u8],
+        wait: Wait,
+    ) -> Result<()> {
+        if dir.mount.by_kernel {
+            return Ok(());
         }
-    }
-
-    /// Notes that the file of `key` has this name in `dir`.
-    pub(crate) fn note_key(&self, key: Key, dir: &Node, name: &[u8]) {
-        let Some(dir) = indexed(&dir.handle) else { return };
-        // The root of a mount is found without.
-        if dir.tag == key.tag {
-            self.index.put(key, dir, name);
+        match (indexed(handle), indexed(&dir.handle)) {
+            // The root of a mount is found without.
+            (Some(key), Some(dir)) if dir.tag == key.tag => {
+                self.index.put(key, dir, name, wait).map_err(|_| Error::WouldBlock)
+            }
+            _ => Ok(()),
         }
     }
 
@@ -65,9 +69,9 @@ impl Core {
         if dir.mount.by_kernel {
             return;
         }
-        let renamed = self.handle_of_entry(dir, name);
-        if let Some(key) = renamed.as_ref().and_then(indexed) {
-            self.note_key(key, dir, name.as_bytes());
+        if let Some(handle) = self.handle_of_entry(dir, name) {
+            // A worker's thread: it waits if need be.
+            let _ = self.note_name(&handle, dir, name.as_bytes(), Wait::Allowed);
         }
     }
 
@@ -125,7 +129,7 @@ impl Core {
         }
         // Renamed in its directory, most likely.
         let Some(name) = entries_of(dir, mount, wanted).found else { return Ok(None) };
-        self.index.put(wanted, place.dir, &name);
+        self.learn(wanted, place.dir, &name);
         Ok(fs::openat(dir, &*name, flags, Mode::empty()).ok())
     }
 
@@ -153,6 +157,11 @@ impl Core {
         Ok(None)
     }
 
+    fn learn(&self, key: Key, dir: Key, name: &[u8]) {
+        // A search waits for the disk anyway.
+        let _ = self.index.put(key, dir, name, Wait::Allowed);
+    }
+
     /// Walks the tree until the file is found, and puts the way to it into the index.
     fn walk(&self, mount: &Mount, wanted: Key) -> Result<bool> {
         let begun = Instant::now();
@@ -165,9 +174,9 @@ impl Core {
         let mut levels = vec![(root, mount.root_key, Box::from(&b""[..]), entries)];
         while let Some((dir, dir_key, _, entries)) = levels.last_mut() {
             if let Some(name) = entries.found.take() {
-                self.index.put(wanted, *dir_key, &name);
+                self.learn(wanted, *dir_key, &name);
                 for pair in levels.windows(2) {
-                    self.index.put(pair[1].1, pair[0].1, &pair[1].2);
+                    self.learn(pair[1].1, pair[0].1, &pair[1].2);
                 }
                 return Ok(true);
             }

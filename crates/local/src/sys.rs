@@ -115,6 +115,12 @@ pub(crate) fn set_fs_uid(uid: u32) -> bool {
     }
 }
 
+/// The file system uid of this thread.
+pub(crate) fn fs_uid() -> u32 {
+    // SAFETY: as in `set_fs_uid`.
+    unsafe { libc::syscall(libc::SYS_setfsuid, u32::MAX) as u32 }
+}
+
 /// `setfsgid` for this thread alone; answers whether it took effect.
 pub(crate) fn set_fs_gid(gid: u32) -> bool {
     // SAFETY: as in `set_fs_uid`.
