@@ -29,11 +29,11 @@ enum Serving {
 
 impl Contestant {
     /// Where to find it for a case with this floor, and its process.
-    pub(super) fn serving(&self, floor: Kind) -> Result<Option<(Target, u32)>> {
+    pub(super) fn serving(&self, floor: Kind) -> Result<(Target, u32)> {
         Ok(match &self.serving {
-            Serving::Server { process, target } => Some((target.clone(), process.pid())),
-            Serving::Ganesha(ganesha) => Some((ganesha.target.clone(), ganesha.server.pid())),
-            Serving::Floors(floors) => Some(floors.serving(floor)?),
+            Serving::Server { process, target } => (target.clone(), process.pid()),
+            Serving::Ganesha(ganesha) => (ganesha.target.clone(), ganesha.server.pid()),
+            Serving::Floors(floors) => floors.serving(floor)?,
         })
     }
 }

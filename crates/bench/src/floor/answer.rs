@@ -75,8 +75,6 @@ pub(super) struct Answers {
     write: Vec<u8>,
     create: Vec<u8>,
     remove: Vec<u8>,
-    /// For data on its way into the file.
-    pub(super) buffer: Vec<u8>,
 }
 
 /// Where a READ's head has its count and its data's length, from its end.
@@ -84,7 +82,6 @@ const COUNT_FROM_END: usize = 12;
 const DATA_LEN_FROM_END: usize = 4;
 /// Mark, xid: where a record has the xid.
 const XID_AT: usize = 4;
-const BUFFER_BYTES: usize = 256 << 10;
 /// As long as many servers' handles.
 const HANDLE: [u8; 32] = [0x66; 32];
 
@@ -103,7 +100,6 @@ impl Answers {
             write: canned(&WriteRes::Ok(written)),
             create: canned(&CreateRes::Ok(created)),
             remove: canned(&RemoveRes::Ok(file_wcc)),
-            buffer: if subject.kind == Kind::Write { vec![0; BUFFER_BYTES] } else { Vec::new() },
             subject,
         }
     }

@@ -37,7 +37,7 @@ struct Output {
 impl Connection {
     pub(super) fn new(socket: TcpStream, kind: Kind) -> Self {
         let input = match kind {
-            Kind::Write => Input::Data(Sink::default()),
+            Kind::Write => Input::Data(Sink::new()),
             _ => {
                 Input::Calls(Records::new(Shape { head_bytes: usize::MAX, window_bytes: 64 << 10 }))
             }
@@ -46,7 +46,7 @@ impl Connection {
     }
 
     /// Does what can be done without waiting; an error ends the connection.
-    pub(super) fn turn(&mut self, answers: &mut Answers) -> Result<()> {
+    pub(super) fn turn(&mut self, answers: &Answers) -> Result<()> {
         self.output.send(&self.socket, answers)?;
         loop {
             let filled = match &mut self.input {

@@ -45,7 +45,7 @@ impl Floor {
     }
 
     /// Serves until it is told to stop.
-    pub fn serve(mut self, stop: impl Fn() -> bool) -> Result<()> {
+    pub fn serve(self, stop: impl Fn() -> bool) -> Result<()> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let listener = epoll::EventData::new_u64(LISTENER);
         epoll::add(&epoll, &self.listener, listener, epoll::EventFlags::IN)?;
@@ -65,7 +65,7 @@ impl Floor {
                 let Some(place) = connections.get_mut(event.data.u64() as usize) else { continue };
                 let Some(connection) = place else { continue };
                 // Whatever ends a connection, the others go on.
-                if connection.turn(&mut self.answers).is_err() {
+                if connection.turn(&self.answers).is_err() {
                     *place = None;
                 }
             }

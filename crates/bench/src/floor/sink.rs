@@ -2,7 +2,7 @@
 
 use std::net::TcpStream;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use hayase_proto::nfs3::WriteArgsHead;
 use hayase_rpc::CallHeader;
 use hayase_rpc::record::MARK_BYTES;
@@ -15,15 +15,13 @@ use crate::records::Filled;
 
 /// A head is not longer than this.
 const HEAD_MAX: usize = 1024;
+/// Small enough for a core's cache, large enough that system calls do not count.
+const BUFFER_BYTES: usize = 256 << 10;
 
 /// A stream of WRITEs.
-#[derive(Default)]
 pub(super) struct Sink {
-    /// The next call's beginning.
-    head: Vec<u8>,
-    /// Bytes that the last call's head had. Receiving no more than that keeps the data of calls
-    /// that are alike aligned in the buffer.
-    usual_head: usize,
+    buffer: Vec<u8>,
+    filled: usize,
     data: Option<Data>,
 }
 
@@ -32,94 +30,102 @@ struct Data {
     xid: u32,
     count: u32,
     offset: u64,
-    left: usize,
-    padding: usize,
+    /// Bytes not received, with the padding.
+    to_receive: usize,
+    /// Bytes not written.
+    to_write: usize,
 }
 
 impl Sink {
-    /// Receives once, writes what came, and answers the call if that was all.
+    pub(super) fn new() -> Self {
+        Sink { buffer: vec![0; BUFFER_BYTES], filled: 0, data: None }
+    }
+
+    /// Receives once, writes when the buffer is full, and answers the call if that was all.
     pub(super) fn fill(
         &mut self,
         socket: &TcpStream,
-        answers: &mut Answers,
+        answers: &Answers,
         to: &mut Vec<u8>,
     ) -> Result<Filled> {
-        let room = answers.buffer.len();
-        let asked = match &self.data {
-            Some(data) => room.min(data.left + data.padding),
-            None if self.usual_head > self.head.len() => self.usual_head - self.head.len(),
-            None => HEAD_MAX,
+        let Some(data) = &mut self.data else { return self.take_head(socket) };
+        let end = BUFFER_BYTES.min(self.filled + data.to_receive);
+        let room = &mut self.buffer[self.filled..end];
+        let asked = room.len();
+        let received = match receive(socket, room, RecvFlags::empty())? {
+            Received::Bytes(received) => received,
+            Received::Nothing(filled) => return Ok(filled),
         };
-        let received =
-            match rustix::net::recv(socket, &mut answers.buffer[..asked], RecvFlags::empty()) {
-                Ok((_, 0)) => return Ok(Filled::Closed),
-                Ok((_, received)) => received,
-                Err(Errno::AGAIN | Errno::INTR) => return Ok(Filled::All),
-                Err(errno) => return Err(errno.into()),
-            };
-        self.take(received, answers, to)?;
+        self.filled += received;
+        data.to_receive -= received;
+        if self.filled == end {
+            let len = self.filled.min(data.to_write);
+            data.write(&self.buffer[..len], answers)?;
+            self.filled = 0;
+        }
+        if let Some(data) = self.data.take_if(|data| data.to_receive == 0) {
+            answers.push_written(data.xid, data.count, to);
+        }
         Ok(if received == asked { Filled::More } else { Filled::All })
     }
 
-    fn take(&mut self, received: usize, answers: &Answers, to: &mut Vec<u8>) -> Result<()> {
-        let mut bytes = &answers.buffer[..received];
-        while !bytes.is_empty() {
-            match &mut self.data {
-                Some(data) => bytes = data.take(bytes, answers)?,
-                None => bytes = self.take_head(bytes)?,
-            }
-            if let Some(data) = self.data.take_if(|data| data.left + data.padding == 0) {
-                answers.push_written(data.xid, data.count, to);
-            }
-        }
-        Ok(())
-    }
-
-    /// Collects a head; what is left of the bytes is data.
-    fn take_head<'b>(&mut self, bytes: &'b [u8]) -> Result<&'b [u8]> {
-        let had = self.head.len();
-        self.head.extend_from_slice(&bytes[..bytes.len().min(HEAD_MAX)]);
-        let Some(record) = self.head.get(MARK_BYTES..) else { return Ok(&[]) };
-        let mut reader = Reader::new(record);
-        let parsed = CallHeader::decode(&mut reader)
-            .map_err(|_| Error::Truncated)
-            .and_then(|call| Ok((call, WriteArgsHead::decode(&mut reader)?)));
-        match parsed {
-            Ok((call, args)) => {
-                let head_len = self.head.len() - reader.rest().len();
-                let left = args.data_len as usize;
-                self.data = Some(Data {
-                    xid: call.xid,
-                    count: args.count,
-                    offset: args.offset,
-                    left,
-                    padding: padding(left),
-                });
-                self.usual_head = head_len;
-                self.head.clear();
-                Ok(&bytes[head_len - had..])
-            }
-            Err(Error::Truncated) if self.head.len() < HEAD_MAX => {
-                self.usual_head = 0;
-                Ok(&[])
-            }
+    /// Takes the head of the next call off the socket, once it is there as a whole.
+    fn take_head(&mut self, socket: &TcpStream) -> Result<Filled> {
+        let peeked = match receive(socket, &mut self.buffer[..HEAD_MAX], RecvFlags::PEEK)? {
+            Received::Bytes(peeked) => peeked,
+            Received::Nothing(filled) => return Ok(filled),
+        };
+        let (data, head_len) = match parse(&self.buffer[..peeked]) {
+            Ok(parsed) => parsed,
+            Err(Error::Truncated) if peeked < HEAD_MAX => return Ok(Filled::All),
             Err(error) => bail!("this is no WRITE: {error}"),
-        }
+        };
+        rustix::net::recv(socket, &mut self.buffer[..head_len], RecvFlags::empty())?;
+        self.data = Some(data);
+        Ok(Filled::More)
     }
 }
 
+/// Reads a record up to its data; how long that is.
+fn parse(record: &[u8]) -> Result<(Data, usize), Error> {
+    let mut reader = Reader::new(record);
+    reader.take(MARK_BYTES)?;
+    let call = CallHeader::decode(&mut reader).map_err(|_| Error::Truncated)?;
+    let args = WriteArgsHead::decode(&mut reader)?;
+    let to_write = args.data_len as usize;
+    let data = Data {
+        xid: call.xid,
+        count: args.count,
+        offset: args.offset,
+        to_receive: to_write + padding(to_write),
+        to_write,
+    };
+    Ok((data, record.len() - reader.rest().len()))
+}
+
 impl Data {
-    /// Writes what belongs to this call; the rest comes back.
-    fn take<'b>(&mut self, bytes: &'b [u8], answers: &Answers) -> Result<&'b [u8]> {
-        let (mut data, rest) = bytes.split_at(bytes.len().min(self.left));
-        self.left -= data.len();
-        while !data.is_empty() {
-            let written = rustix::io::pwrite(answers.file()?, data, self.offset)?;
+    fn write(&mut self, mut bytes: &[u8], answers: &Answers) -> Result<()> {
+        while !bytes.is_empty() {
+            let written = rustix::io::pwrite(answers.file()?, bytes, self.offset)?;
+            ensure!(written > 0, "the file takes no more");
             self.offset += written as u64;
-            data = &data[written..];
+            self.to_write -= written;
+            bytes = &bytes[written..];
         }
-        let padding = rest.len().min(if self.left == 0 { self.padding } else { 0 });
-        self.padding -= padding;
-        Ok(&rest[padding..])
+        Ok(())
+    }
+}
+
+enum Received {
+    Bytes(usize),
+    Nothing(Filled),
+}
+
+fn receive(socket: &TcpStream, into: &mut [u8], flags: RecvFlags) -> Result<Received> {
+    match rustix::net::recv(socket, into, flags) {
+        Ok((_, 0)) => Ok(Received::Nothing(Filled::Closed)),
+        Ok((_, received)) => Ok(Received::Bytes(received)),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(Received::Nothing(Filled::All)),
+        Err(errno) => Err(errno.into()),
     }
 }
