@@ -25,6 +25,9 @@ const TURN_SEND_BYTES: usize = 1 << 20;
 /// every header before a WRITE's data, little enough not to matter when it is copied.
 const HEAD_BYTES: usize = 1 << 10;
 
+/// How often what came too late is received before a connection is closed regardless.
+const FORGET_RECEIVES: usize = 64;
+
 /// What all connections of a shard share.
 pub(crate) struct Core<S: Service> {
     pub(crate) service: Arc<S>,
@@ -374,6 +377,17 @@ impl<S: Service> Connection<S> {
                 }
                 Err(Errno::INTR) => {}
                 Err(_) => return Err(Closed),
+            }
+        }
+    }
+
+    /// Reads and forgets what came too late. Closing a socket with unread data resets the
+    /// connection, and replies that are still on their way would be lost.
+    pub(crate) fn forget_unread(&mut self, core: &mut Core<S>) {
+        for _ in 0..FORGET_RECEIVES {
+            match rustix::net::recv(&self.socket, &mut *core.receive_buffer, RecvFlags::empty()) {
+                Ok((0, _)) | Err(_) => return,
+                Ok(_) => {}
             }
         }
     }

@@ -221,7 +221,10 @@ impl<S: Service> Shard<S> {
         let Some(connection) = entry.filter(|c| c.id() == id) else { return };
         connection.queued = false;
         match connection.turn(&mut self.core, self.draining) {
-            Ok(Turn::Wait) if self.draining && connection.is_quiet() => self.close(id),
+            Ok(Turn::Wait) if self.draining && connection.is_quiet() => {
+                connection.forget_unread(&mut self.core);
+                self.close(id);
+            }
             Ok(Turn::Wait) => {}
             Ok(Turn::Again) => self.enqueue(id),
             Ok(Turn::Starved) => self.starved.push(id),
