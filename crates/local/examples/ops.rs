@@ -1,22 +1,28 @@
 //! Runs one operation many times: for counting system calls and nanoseconds.
 //!
-//! `cargo run --release -p hayase-local --example ops -- getattr /tmp 100000 [UID]`
+//! `cargo run --release -p hayase-local --example ops -- getattr /tmp 100000 [UID [INDEX]]`
+//! With a directory for it, handles are by index.
 #![allow(clippy::unwrap_used)] // a measurement that cannot be made is a panic
 
 use std::time::Instant;
 
-use hayase_local::{LocalFs, Options};
+use hayase_local::{HandlesBy, LocalFs, Options};
 use hayase_vfs::{Access, Cred, Cx, Durability, Name, Open, SetAttr, Stability, Vfs, Wait, Wcc};
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     let [_, op, dir, count, rest @ ..] = &args[..] else {
-        eprintln!("usage: ops OPERATION DIRECTORY COUNT [UID]");
+        eprintln!("usage: ops OPERATION DIRECTORY COUNT [UID [INDEX]]");
         std::process::exit(2);
     };
     let count: usize = count.parse().unwrap();
     let uid = rest.first().map_or(0, |uid| uid.parse().unwrap());
-    let fs = LocalFs::open(dir.as_ref(), Options::default()).unwrap();
+    let mut options = Options::default();
+    if let Some(state) = rest.get(1) {
+        options.handles = HandlesBy::Index;
+        options.state_dir = Some(state.into());
+    }
+    let fs = LocalFs::open(dir.as_ref(), options).unwrap();
     let cred = Cred { uid, gid: uid, ..Cred::root() };
     let cx = Cx { cred: &cred, wait: Wait::Allowed, durability: Durability::Async };
     let never = Cx { wait: Wait::Never, ..cx };

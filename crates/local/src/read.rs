@@ -1,5 +1,6 @@
 //! READ (RFC 1813 §3.3.6): small amounts copied, large ones left where they are.
 
+use std::cell::RefCell;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,6 +26,13 @@ const AHEAD_BYTES: u64 = 4 << 20;
 
 /// Without `cachestat` one byte in each stretch of this many is probed.
 const PROBE_BYTES: u64 = 128 << 10;
+
+/// What is read through when no pooled buffer will do.
+const SCRATCH_BYTES: usize = 256 << 10;
+
+thread_local! {
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Whether this kernel has no `cachestat`.
 static NO_CACHESTAT: AtomicBool = AtomicBool::new(false);
@@ -89,22 +97,24 @@ impl Core {
         }
         cx.may_block()?;
         read_ahead(node, &file, offset, len as u64, size);
-        let Some(mut buffer) = self.options.pool.take() else {
-            return Ok(ReadData::Payload(Payload::Span(Span { file, offset, len })));
-        };
-        let len = len.min(buffer.len());
-        let mut filled = 0;
-        while filled < len {
-            match pread(&file, &mut buffer[filled..len], offset + filled as u64) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(Errno::INTR) => {}
-                Err(errno) if filled == 0 => return Err(errno).or_error("read", &file),
-                // The data before the error is good; the client asks for the rest.
-                Err(_) => break,
+        let buffer = self.options.pool.take().filter(|buffer| buffer.len() >= len);
+        if let Some(mut buffer) = buffer {
+            let len = read_some(&file, &mut buffer[..len], offset)?;
+            return Ok(ReadData::Payload(Payload::Buffer { buffer, len }));
+        }
+        // Too much, or no buffer left: brought into the page cache, to be sent from there.
+        let mut scratch = SCRATCH.take();
+        scratch.resize(SCRATCH_BYTES, 0);
+        let mut at = 0;
+        while at < len {
+            let step = (len - at).min(SCRATCH_BYTES);
+            match read_some(&file, &mut scratch[..step], offset + at as u64) {
+                Ok(read) if read == step => at += step,
+                _ => break,
             }
         }
-        Ok(ReadData::Payload(Payload::Buffer { buffer, len: filled }))
+        SCRATCH.set(scratch);
+        Ok(ReadData::Payload(Payload::Span(Span { file, offset, len })))
     }
 
     /// Whether reading this range waits for nothing.
@@ -150,6 +160,22 @@ fn read_ahead(node: &Node, file: &OwnedFd, offset: u64, len: u64, size: u64) {
         // Advice: reading works without.
         let _ = fadvise(file, known, len, Advice::WillNeed);
     }
+}
+
+/// Reads until the buffer is full, the file ends, or an error comes after some data.
+fn read_some(file: &OwnedFd, buffer: &mut [u8], offset: u64) -> Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match pread(file, &mut buffer[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(Errno::INTR) => {}
+            Err(errno) if filled == 0 => return Err(errno).or_error("read", file),
+            // The data before the error is good; the client asks for the rest.
+            Err(_) => break,
+        }
+    }
+    Ok(filled)
 }
 
 fn is_byte_cached(file: &OwnedFd, offset: u64) -> bool {

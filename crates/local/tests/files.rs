@@ -202,3 +202,67 @@ fn the_guard_and_the_order_of_attributes() {
     served.set(root(), &file.handle, &SetAttr { uid: Some(BOB), ..SetAttr::default() }).unwrap();
     assert_eq!(served.attr(&file.handle).unwrap().mode, 0o755, "chown drops set-id bits");
 }
+
+#[test]
+fn cold_data_arrives_whole_however_few_buffers_there_are() {
+    for buffers in [0, 2] {
+        let pool = hayase_buf::Pool::new(256 << 10, buffers);
+        let served = Served::with(hayase_local::Options { pool, ..Default::default() });
+        let data: Vec<u8> = (0..3_000_000u32).map(|n| (n / 11) as u8).collect();
+        std::fs::write(served.path("f"), &data).unwrap();
+        let local = std::fs::File::open(served.path("f")).unwrap();
+        local.sync_all().unwrap();
+        let file = served.walk("f").unwrap().handle;
+        for count in [100_000, 200_000, 1_000_000, 3_000_000] {
+            rustix::fs::fadvise(&local, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+            let mut got: Vec<u8> = Vec::new();
+            while got.len() < data.len() {
+                let read = served.read(root(), &file, got.len() as u64, count).unwrap();
+                assert_eq!(read.len(), (count as usize).min(data.len() - got.len()));
+                got.extend(read);
+            }
+            assert!(got == data);
+        }
+    }
+}
+
+#[test]
+fn many_at_once_do_not_stand_in_each_others_way() {
+    let options = hayase_local::Options { max_open_files: Some(40), ..Default::default() };
+    let served = Served::at(shared_dir_in("/dev/shm".as_ref()), options);
+    let dirs: Vec<_> = (0..3)
+        .map(|n| served.mkdir(root(), &served.root, &format!("d{n}"), 0o777).unwrap().handle)
+        .collect();
+    std::thread::scope(|scope| {
+        for thread in 0..8u64 {
+            let (served, dirs) = (&served, &dirs);
+            scope.spawn(move || {
+                let mut state = thread + 1;
+                let mut random = |below: usize| {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(99);
+                    (state >> 33) as usize % below
+                };
+                for _ in 0..2000 {
+                    let (from, to) = (&dirs[random(3)], &dirs[random(3)]);
+                    let (a, b) = (format!("f{}", random(6)), format!("f{}", random(6)));
+                    // Any of it may fail, since others do the same; nothing may hang or lie.
+                    match random(6) {
+                        0 => drop(served.create(root(), from, &a, 0o666)),
+                        1 => drop(served.rename(root(), (from, &a), (to, &b))),
+                        2 => drop(served.remove(root(), from, &a)),
+                        3 => drop(served.list(root(), from, 3)),
+                        kind => {
+                            let Ok(file) = served.lookup(root(), from, &a) else { continue };
+                            if kind == 4 {
+                                let _ = served.write(root(), &file.handle, 0, &[7; 5000]);
+                                let _ = served.commit(&file.handle);
+                            } else if let Ok(data) = served.read(root(), &file.handle, 0, 9000) {
+                                assert!(data.iter().all(|byte| *byte == 7));
+                            }
+                        }
+                    }
+                }
+            });
+        }
+    });
+}
