@@ -1,5 +1,6 @@
-//! The wire types of NFSv3 (RFC 1813), MOUNT (RFC 1813 appendix I, RFC 1094
-//! appendix A) and portmap/rpcbind (RFC 1833).
+//! The wire types of NFSv3 (RFC 1813), NFSv4 (RFC 7530, RFC 8881, RFC 7862 and their
+//! extensions), MOUNT (RFC 1813 appendix I, RFC 1094 appendix A) and
+//! portmap/rpcbind (RFC 1833).
 //!
 //! Pure data: every type knows its own bytes and nothing of what they mean.
 //! Arguments borrow names, handles and data from where they were received;
@@ -12,4 +13,5 @@ mod numbered;
 pub mod check;
 pub mod mount;
 pub mod nfs3;
+pub mod nfs4;
 pub mod portmap;
