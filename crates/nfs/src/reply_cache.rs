@@ -37,6 +37,8 @@ struct Entries {
     /// Finished calls, the oldest first.
     finished: VecDeque<Key>,
     bytes: usize,
+    /// Calls that wait for one that is running; waking nobody costs a system call.
+    waiting: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -103,8 +105,10 @@ impl ReplyCache {
             if left.is_zero() {
                 return Found::Busy;
             }
+            entries.waiting += 1;
             let waited = shard.done.wait_timeout(entries, left);
             entries = waited.unwrap_or_else(PoisonError::into_inner).0;
+            entries.waiting -= 1;
         }
     }
 }
@@ -123,16 +127,16 @@ impl Running<'_> {
                 entries.bytes -= ENTRY_BYTES + reply.len();
             }
         }
-        drop(entries);
-        self.shard.done.notify_all();
+        self.shard.wake(entries);
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         if !self.answered {
-            self.shard.lock().by_key.remove(&self.key);
-            self.shard.done.notify_all();
+            let mut entries = self.shard.lock();
+            entries.by_key.remove(&self.key);
+            self.shard.wake(entries);
         }
     }
 }
@@ -141,6 +145,15 @@ impl Shard {
     // Maps and counters are whole between statements: a poisoned lock is usable.
     fn lock(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets go of the entries and wakes who waits for a change of them.
+    fn wake(&self, entries: MutexGuard<'_, Entries>) {
+        let is_awaited = entries.waiting > 0;
+        drop(entries);
+        if is_awaited {
+            self.done.notify_all();
+        }
     }
 }
 
