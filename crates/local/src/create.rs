@@ -109,13 +109,11 @@ impl Core {
                 Err(Error::Exists) => {}
                 Err(error) => return Err(error),
                 Ok((node, stat)) => {
-                    let attr = if let Some(stat) = stat {
-                        node.attr_of(&stat)
-                    } else {
-                        self.sync_attributes(cx, &node)?;
-                        node.attr_of(&node.stat()?)
-                    };
-                    self.sync_entries(cx, &dir)?;
+                    let all = stat.is_none() && self.sync_attributes(cx, &node)?;
+                    if !all {
+                        self.sync_entries(cx, &dir)?;
+                    }
+                    let attr = node.attr_of(&stat.map_or_else(|| node.stat(), Ok)?);
                     return Ok(Found { handle: node.handle, attr });
                 }
             }
@@ -137,7 +135,7 @@ impl Core {
                 Open::Unchecked(set) => {
                     if let Some(size) = set.size {
                         self.truncate(cx, &existing, &stat, size)?;
-                        self.sync_attributes(cx, &existing)?;
+                        self.sync_all(cx, &existing)?;
                     }
                 }
             }
@@ -197,22 +195,29 @@ impl Core {
         self.may_change(cx)?;
         must_make_sense(set)?;
         let dir = self.directory(cx, dir)?;
-        let node = self.change_entries(cx, &dir, wcc, || {
+        let (node, attributes_set) = self.change_entries(cx, &dir, wcc, || {
             make(&dir, name, what, mode_bits(set.mode.unwrap_or(0)))
                 .or_error("make a node", &dir.path)?;
             let node = self.find_entry(cx, &dir, name)?;
             // mkdir leaves set-id bits out; a link has no mode.
             let wants_bits = *what == NewNode::Directory && set.mode.unwrap_or(0) & SET_ID != 0;
             let rest = SetAttr { mode: set.mode.filter(|_| wants_bits), size: None, ..*set };
-            if !rest.is_empty() {
-                self.apply_to_new(cx, &node, &node.stat()?, &rest)?;
+            if rest.is_empty() {
+                return Ok((node, false));
             }
-            Ok(node)
+            if let Err(error) = self.apply_to_new(cx, &node, &node.stat()?, &rest) {
+                let directory = node.kind == FileType::Directory;
+                let flags = if directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+                let _ = fs::unlinkat(&dir.path, name.as_bytes(), flags);
+                self.nodes.forget(&node.handle);
+                return Err(error);
+            }
+            Ok((node, true))
         })?;
-        if node.kind == FileType::Directory {
-            self.sync_attributes(cx, &node)?;
+        let all = attributes_set && self.sync_attributes(cx, &node)?;
+        if !all {
+            self.sync_entries(cx, &dir)?;
         }
-        self.sync_entries(cx, &dir)?;
         node.found()
     }
 
@@ -263,7 +268,13 @@ impl Core {
             wcc.after = node.stat().ok().map(|stat| node.attr_of(&stat));
             result?;
         }
-        if set.is_empty() { Ok(()) } else { self.sync_attributes(cx, &node) }
+        if set.size.is_some() {
+            self.sync_all(cx, &node)
+        } else if set.is_empty() {
+            Ok(())
+        } else {
+            self.sync_attributes(cx, &node).map(drop)
+        }
     }
 
     /// Sets attributes of a new file. A caller who may not give it to others still gets it made.

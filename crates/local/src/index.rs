@@ -7,6 +7,7 @@
 //! that the last seconds' entries may be lost, and local programs may rename.
 
 use std::collections::HashMap;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +19,8 @@ use redb::{Database, DatabaseError, ReadableDatabase, TableDefinition};
 
 use crate::handle::Key;
 
-/// From an encoded key to the encoded key of its directory and the name there.
+/// From a key to its directory's encoded key and the name there. Keys are big-endian here, so
+/// that files made one after the other lie side by side.
 const TABLE: TableDefinition<[u8; Key::LEN], &[u8]> = TableDefinition::new("paths-1");
 
 /// How long entries wait for others to be written with them.
@@ -26,7 +28,7 @@ const BATCH_TIME: Duration = Duration::from_secs(1);
 
 /// Entries that may wait, and how many of them are written at once.
 const QUEUE: usize = 64 << 10;
-const BATCH: usize = 16 << 10;
+const BATCH: usize = 32 << 10;
 
 /// Entries of each generation in memory: with the database behind them, and alone.
 const GENERATION: usize = 32 << 10;
@@ -62,6 +64,14 @@ struct Memory {
 
 /// A change on its way into the database; no place: the entry goes.
 type Change = (Key, Option<Place>);
+
+fn row(key: Key) -> [u8; Key::LEN] {
+    let mut row = [0; Key::LEN];
+    row[..4].copy_from_slice(&key.tag.to_be_bytes());
+    row[4..12].copy_from_slice(&key.ino.to_be_bytes());
+    row[12..].copy_from_slice(&key.birth.to_be_bytes());
+    row
+}
 
 /// The database has to catch up first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +186,9 @@ impl Index {
 
 impl Store {
     fn open(dir: &Path, file: &Path) -> Result<Self, Box<dyn std::error::Error>> {
-        std::fs::create_dir_all(dir)?;
+        // Nobody else's business, whatever the umask.
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(file)?;
         let open = || Database::builder().set_cache_size(DATABASE_CACHE_BYTES).create(file);
         let database = match open() {
             Err(DatabaseError::Storage(error)) => {
@@ -203,7 +215,7 @@ impl Store {
     fn read(&self, key: Key) -> Option<Place> {
         let read = || -> Result<Option<Place>, redb::Error> {
             let table = self.database.begin_read()?.open_table(TABLE)?;
-            Ok(table.get(key.encode())?.and_then(|value| Place::decode(value.value())))
+            Ok(table.get(row(key))?.and_then(|value| Place::decode(value.value())))
         };
         read().unwrap_or_else(|error| {
             tracing::warn!(%error, "cannot read the index of files");
@@ -254,6 +266,8 @@ fn write_batches(database: &Database, changes: &Receiver<Change>) {
                 }
             }
         }
+        // In the order of the table; of several changes to one row the last counts.
+        batch.sort_by_key(|(key, _)| row(*key));
         if let Err(error) = write_batch(database, &batch) {
             tracing::warn!(%error, "cannot write to the index of files");
         }
@@ -266,8 +280,8 @@ fn write_batch(database: &Database, batch: &[Change]) -> Result<(), redb::Error>
         let mut table = transaction.open_table(TABLE)?;
         for (key, place) in batch {
             match place {
-                Some(place) => drop(table.insert(key.encode(), &place.encode()[..])?),
-                None => drop(table.remove(key.encode())?),
+                Some(place) => drop(table.insert(row(*key), &place.encode()[..])?),
+                None => drop(table.remove(row(*key))?),
             }
         }
     }

@@ -7,6 +7,7 @@
 //! | `handle`, `index`, `search`, `mounts` | from handles to files, by the kernel or by an index |
 //! | `subtree` | what lies below the exported directory |
 //! | `nodes`, `keeper` | files in use: descriptors, their number, their end |
+//! | `group_sync`, `journal` | making changes durable |
 //! | `attr`, `lookup`, `read`, `write`, `create`, `remove`, `readdir` | the operations |
 //!
 //! Needs Linux 5.8 and /proc. [`LocalFs::open`] sets the umask of the process to 0: files get the
@@ -22,6 +23,7 @@ mod handle;
 mod hash;
 mod identity;
 mod index;
+mod journal;
 mod keeper;
 mod lookup;
 mod mounts;

@@ -15,6 +15,7 @@ use rustix::thread::{CapabilitySet, capabilities};
 use crate::errno::{Sys, path_of};
 use crate::handle::Key;
 use crate::hash::stable;
+use crate::journal::Journal;
 use crate::lookup::{KEY_FIELDS, key};
 use crate::sys;
 use crate::{HandlesBy, Options};
@@ -46,8 +47,7 @@ pub(crate) struct Mount {
     pub root_key: Key,
     /// Which kind of file system.
     pub magic: u64,
-    /// A file of ours without a name, where the journal can be synced through it.
-    pub own_file: OnceLock<Option<OwnedFd>>,
+    pub journal: OnceLock<Option<Journal>>,
     /// Longest name.
     pub name_max: u32,
 }
@@ -74,7 +74,7 @@ impl Mount {
             id: stat.stx_mnt_id,
             root_key: key(tag, &stat),
             by_kernel,
-            own_file: OnceLock::new(),
+            journal: OnceLock::new(),
             magic: u64::from(statfs.f_type as u32),
             name_max: u32::try_from(statfs.f_namelen).unwrap_or(255),
             dir,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use hayase_vfs::{Cx, Error, FileType, Handle, Result};
 use rustix::fs::{self, CWD, Mode, OFlags};
@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use crate::Core;
 use crate::attr::kind;
 use crate::errno::{OrError, Sys};
-use crate::group_sync::GroupSync;
+use crate::group_sync::{Extent, GroupSync};
 use crate::handle::Name;
 use crate::hash::Seeded;
 use crate::mounts::Mount;
@@ -36,9 +36,11 @@ pub(crate) struct Node {
     pub decisions: Decisions,
     /// Held from the attributes before a change to those after it.
     pub change: Mutex<()>,
-    /// Syncs of data, and of data with all attributes: one does not do for the other.
-    pub data_sync: GroupSync,
-    pub full_sync: GroupSync,
+    /// Syncs of this file.
+    pub sync: GroupSync,
+    /// Held, shared, while data is written and synced in one call, until a failure has had its
+    /// consequences.
+    pub sync_writes: RwLock<()>,
     /// Of a directory: descriptors with a position.
     pub listings: Listings,
     /// Where sequential reading is, and how far the disk has been asked to read ahead.
@@ -79,8 +81,8 @@ impl Node {
             path,
             decisions: Decisions::default(),
             change: Mutex::default(),
-            data_sync: GroupSync::default(),
-            full_sync: GroupSync::default(),
+            sync: GroupSync::default(),
+            sync_writes: RwLock::default(),
             listings: Listings::default(),
             read_end: AtomicU64::new(0),
             ahead_end: AtomicU64::new(0),
@@ -133,9 +135,9 @@ impl Node {
     }
 
     /// Runs a sync, or shares one, and notes what it covered.
-    pub(crate) fn run_sync(&self, group: &GroupSync, sync: impl FnOnce() -> Sys<()>) -> Sys<()> {
+    pub(crate) fn run_sync(&self, extent: Extent, sync: impl FnOnce(Extent) -> Sys<()>) -> Sys<()> {
         let covered = self.written.load(Ordering::Acquire);
-        let result = group.run(sync);
+        let result = self.sync.run(extent, sync);
         // Data that failed to be written back is not dirty any more: the kernel has given it up.
         self.synced.fetch_max(covered, Ordering::Release);
         result

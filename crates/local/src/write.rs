@@ -11,16 +11,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use hayase_vfs::{Cx, Durability, Error, FileType, Handle, Result, Stability, Wcc, Written};
-use rustix::fs::{
-    Mode, OFlags, Stat, Timespec, Timestamps, UTIME_NOW, fdatasync, fstat, fsync, ftruncate,
-    futimens, openat, syncfs,
-};
+use rustix::fs::{Stat, fdatasync, fstat, fsync, ftruncate, syncfs};
 use rustix::io::{Errno, ReadWriteFlags, pwrite, pwritev2};
 
 use crate::Core;
 use crate::errno::{OrError, Sys, error, path_of};
-use crate::group_sync::GroupSync;
-use crate::mounts::{Mount, magic};
+use crate::group_sync::Extent;
 use crate::nodes::Node;
 
 /// Who wants a sync and so learns of its failure.
@@ -59,7 +55,12 @@ impl Core {
             (Stability::DataSync, Durability::Sync) => ReadWriteFlags::DSYNC,
             (Stability::FileSync, Durability::Sync) => ReadWriteFlags::SYNC,
         };
+        let in_flight = (!sync.is_empty()).then(|| node.sync_writes.read());
         let (count, failure) = write_all(&file, data, offset, sync);
+        if failure == Some(Errno::IO) {
+            self.sync_failed(&node, Errno::IO);
+        }
+        drop(in_flight);
         if sync.is_empty() || failure.is_some() {
             node.wrote();
         }
@@ -67,10 +68,7 @@ impl Core {
         wcc.after = Some(node.attr_of(&after));
         node.decisions.carry(&before, &after);
         match failure {
-            Some(Errno::IO) => {
-                self.sync_failed(&node, Errno::IO);
-                Err(Error::Io)
-            }
+            Some(Errno::IO) => Err(Error::Io),
             // What was written counts; the client sends the rest and meets the error then.
             Some(errno) if count == 0 => Err(error(errno, "write", &file)),
             _ => Ok(Written { count: count as u32, stability }),
@@ -101,23 +99,64 @@ impl Core {
 
     /// Brings a regular file's data to the disk, also data from before a restart of ours.
     fn sync_data(&self, node: &Arc<Node>) -> Result<()> {
-        let file = self.file_to_sync(node)?;
-        self.run_sync(node, &node.data_sync, Asked::ByClient, || fdatasync(&file))
+        self.sync_file(node, Extent::Data, Asked::ByClient)?;
+        // A write that syncs may just have been given the error that was meant for us: when it is
+        // through, the verifier tells.
+        drop(node.sync_writes.write());
+        Ok(())
     }
 
-    /// Brings changed attributes of a file of any kind, and its data, to the disk.
-    pub(crate) fn sync_attributes(&self, cx: &Cx<'_>, node: &Arc<Node>) -> Result<()> {
+    /// Brings the length and other attributes of a file, and its data, to the disk.
+    pub(crate) fn sync_all(&self, cx: &Cx<'_>, node: &Arc<Node>) -> Result<()> {
         if cx.durability == Durability::Async || node.mount.in_memory() {
             return Ok(());
         }
-        if matches!(node.kind, FileType::Regular | FileType::Directory) {
-            let file = self.file_to_sync(node)?;
-            self.run_sync(node, &node.full_sync, Asked::ByClient, || fsync(&file))
-        } else {
-            // There is no descriptor to sync these through.
-            self.identity.become_server()?;
-            self.run_sync(node, &node.full_sync, Asked::ByClient, || node.mount.barrier())
+        self.sync_file(node, Extent::All, Asked::ByClient)
+    }
+
+    /// Brings changed attributes of a file of any kind to the disk. With a journal also what was
+    /// changed before, such as the entry of a new file; answers whether that is so.
+    pub(crate) fn sync_attributes(&self, cx: &Cx<'_>, node: &Arc<Node>) -> Result<bool> {
+        if cx.durability == Durability::Async || node.mount.in_memory() {
+            return Ok(true);
         }
+        self.identity.become_server()?;
+        if let Some(journal) = node.mount.journal() {
+            let sync = |_| {
+                let result = self.faults.sync().and_then(|()| journal.sync());
+                result.inspect_err(|errno| self.sync_failed(node, *errno))
+            };
+            return journal.group.run(Extent::All, sync).map(|()| true).map_err(word);
+        }
+        if matches!(node.kind, FileType::Regular | FileType::Directory) {
+            self.sync_file(node, Extent::All, Asked::ByClient)?;
+            return Ok(false);
+        }
+        // There is no descriptor to sync these through.
+        self.run_sync(node, Extent::All, Asked::ByClient, |_| syncfs(&node.mount.dir))?;
+        Ok(true)
+    }
+
+    /// Brings changed entries of a directory to the disk.
+    pub(crate) fn sync_entries(&self, cx: &Cx<'_>, dir: &Arc<Node>) -> Result<()> {
+        self.sync_all(cx, dir)
+    }
+
+    /// Syncs a file for the server's own sake, before its descriptor is closed. A failure is told
+    /// at the file's next COMMIT.
+    pub(crate) fn flush(&self, node: &Arc<Node>) {
+        if node.open_writer().is_some() {
+            // The failure is in the log, and kept for the writer.
+            let _ = self.sync_file(node, Extent::Data, Asked::ByUs);
+        }
+    }
+
+    fn sync_file(&self, node: &Arc<Node>, extent: Extent, asked: Asked) -> Result<()> {
+        let file = self.file_to_sync(node)?;
+        self.run_sync(node, extent, asked, |extent| match extent {
+            Extent::Data => fdatasync(&file),
+            Extent::All => fsync(&file),
+        })
     }
 
     /// Runs a sync. A failure has all its consequences before another sync of the file can begin:
@@ -125,11 +164,11 @@ impl Core {
     fn run_sync(
         &self,
         node: &Node,
-        group: &GroupSync,
+        extent: Extent,
         asked: Asked,
-        sync: impl FnOnce() -> Sys<()>,
+        sync: impl FnOnce(Extent) -> Sys<()>,
     ) -> Result<()> {
-        let result = node.run_sync(group, || match self.faults.sync().and_then(|()| sync()) {
+        let sync = |extent| match self.faults.sync().and_then(|()| sync(extent)) {
             // Odd file systems have nothing to sync, and say so.
             Ok(()) | Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::ROFS) => Ok(()),
             Err(errno) => {
@@ -139,25 +178,8 @@ impl Core {
                 }
                 Err(errno)
             }
-        });
-        result.map_err(|errno| match errno {
-            Errno::NOSPC => Error::NoSpace,
-            Errno::DQUOT => Error::Quota,
-            _ => Error::Io,
-        })
-    }
-
-    /// Brings changed entries of a directory to the disk.
-    pub(crate) fn sync_entries(&self, cx: &Cx<'_>, dir: &Arc<Node>) -> Result<()> {
-        self.sync_attributes(cx, dir)
-    }
-
-    /// Syncs a file for the server's own sake, before its descriptor is closed. A failure is told
-    /// at the file's next COMMIT.
-    pub(crate) fn flush(&self, node: &Arc<Node>) {
-        let Some(file) = node.open_writer() else { return };
-        // The failure is in the log, and kept for the writer.
-        let _ = self.run_sync(node, &node.data_sync, Asked::ByUs, || fdatasync(&file));
+        };
+        node.run_sync(extent, sync).map_err(word)
     }
 
     fn file_to_sync(&self, node: &Arc<Node>) -> Result<Arc<OwnedFd>> {
@@ -223,26 +245,12 @@ impl Core {
     }
 }
 
-impl Mount {
-    /// Brings everything changed so far to the disk. Needs the server's rights.
-    fn barrier(&self) -> Sys<()> {
-        // A journal keeps its order: what is in it from before a change of our own file, which has
-        // no name, is on the disk when that is. Far cheaper than everybody's data.
-        let own_file = self.own_file.get_or_init(|| {
-            let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-            let journaled = matches!(self.magic, magic::EXT | magic::XFS);
-            let open = || openat(&self.dir, c".", flags, Mode::from_raw_mode(0o600)).ok();
-            journaled.then(open).flatten()
-        });
-        match own_file {
-            Some(file) => {
-                let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
-                let times = Timestamps { last_access: now, last_modification: now };
-                futimens(file, &times)?;
-                fsync(file)
-            }
-            None => syncfs(&self.dir),
-        }
+/// What a failed sync is to the client.
+fn word(errno: Errno) -> Error {
+    match errno {
+        Errno::NOSPC => Error::NoSpace,
+        Errno::DQUOT => Error::Quota,
+        _ => Error::Io,
     }
 }
 
@@ -255,6 +263,7 @@ fn write_all(
 ) -> (usize, Option<Errno>) {
     let mut written = 0;
     let mut by_flag = !sync.is_empty();
+    let mut failure = None;
     while written < data.len() {
         let rest = &data[written..];
         let at = offset + written as u64;
@@ -267,15 +276,18 @@ fn write_all(
             Ok(count) => written += count,
             Err(Errno::INTR) => {}
             Err(Errno::OPNOTSUPP) if by_flag => by_flag = false,
-            Err(errno) => return (written, Some(errno)),
+            Err(errno) => {
+                failure = Some(errno);
+                break;
+            }
         }
     }
-    if sync.is_empty() || by_flag {
-        return (written, None);
+    if sync.is_empty() || by_flag || written == 0 {
+        return (written, failure);
     }
     let synced = if sync == ReadWriteFlags::SYNC { fsync(file) } else { fdatasync(file) };
     // Whatever a sync fails with, the data is in doubt.
-    (written, synced.err().map(|_| Errno::IO))
+    (written, synced.err().map(|_| Errno::IO).or(failure))
 }
 
 fn must_be_regular(node: &Node) -> Result<()> {
