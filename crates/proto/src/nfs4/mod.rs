@@ -15,19 +15,34 @@ mod attr_ops;
 mod attr_types;
 mod attrs;
 mod bitmap;
+mod client40;
 mod compound;
+mod delegation;
 mod dir_ops;
+mod exchange_id;
 mod fattr;
 mod fs_locations;
 mod handle;
 mod layout_type;
+mod lock;
 mod lookup;
+mod net_addr;
 mod op;
+mod open;
+mod open_res;
 mod operation;
+mod read;
+mod readdir;
+mod readdir_writer;
 mod reply;
 mod res;
+mod secinfo;
+mod sequence;
+mod session;
 mod stateid;
 mod status;
+mod write;
+mod write_span;
 
 pub use acl::{
     Acl, MAX_ACES, NfsAce, NfsAcl41, ace_flag, ace_mask, ace_type, acl_flag, acl_support,
@@ -66,6 +81,59 @@ pub use reply::{CompoundReply, OpResult};
 pub use res::{Failure, Res4};
 pub use stateid::{LockOwner, OpenOwner, StateId, StateOwner};
 pub use status::{NfsStat, Status};
+
+pub use client40::{
+    CbClient, NfsClientId, ReleaseLockOwnerArgs, ReleaseLockOwnerRes, RenewArgs, RenewRes,
+    SetClientIdArgs, SetClientIdConfirmArgs, SetClientIdConfirmRes, SetClientIdFail,
+    SetClientIdRes, SetClientIdResOk,
+};
+pub use delegation::{
+    DelegClaim, DelegPurgeArgs, DelegPurgeRes, DelegReturnArgs, DelegReturnRes, DirDelegation,
+    GetDirDelegationArgs, GetDirDelegationRes, GetDirDelegationResOk, WantDelegationArgs,
+    WantDelegationRes,
+};
+pub use exchange_id::{
+    ClientOwner, DestroyClientIdArgs, DestroyClientIdRes, ExchangeIdArgs, ExchangeIdRes,
+    ExchangeIdResOk, NfsImplId, ServerOwner, SsvInfo, SsvParms, StateProtectArgs, StateProtectOps,
+    StateProtectRes, exchange_id_flag,
+};
+pub use lock::{
+    ExistLockOwner, LockArgs, LockDenied, LockFail, LockRes, LockTArgs, LockTRes, LockType,
+    LockUArgs, LockURes, Locker, OpenToLockOwner,
+};
+pub use net_addr::NetAddr;
+pub use open::{
+    ClaimDelegateCur, CreateHow, CreateVerfAttr, DelegationType, OpenArgs, OpenClaim, OpenHow,
+    open_args, share_access, share_deny, share_want,
+};
+pub use open_res::{
+    CloseArgs, CloseRes, ModifiedLimit, OpenConfirmArgs, OpenConfirmRes, OpenDelegation,
+    OpenDowngradeArgs, OpenDowngradeRes, OpenRes, OpenResOk, ReadDelegation, SpaceLimit,
+    WhyNoDelegation, WriteDelegation, open_result,
+};
+pub use read::{ReadArgs, ReadHeadRes, ReadRes, ReadResHead, ReadResOk};
+pub use readdir::{Entry4, ReaddirArgs, ReaddirRes, ReaddirResOk};
+pub use readdir_writer::ReaddirWriter;
+pub use secinfo::{
+    GssHandle, GssService, RpcSecGssInfo, SecInfo, SecInfoArgs, SecInfoNoNameArgs,
+    SecInfoNoNameRes, SecInfoRes, SecInfoResOk, SecInfoStyle, SecOid,
+};
+pub use sequence::{
+    FreeStateIdArgs, FreeStateIdRes, MAX_STATEIDS, ReclaimCompleteArgs, ReclaimCompleteRes,
+    SequenceArgs, SequenceRes, SequenceResOk, SetSsvArgs, SetSsvRes, TestStateIdArgs,
+    TestStateIdRes, seq4_status,
+};
+pub use session::{
+    AuthSysParms, BackchannelCtlArgs, BackchannelCtlRes, BindConnToSessionArgs,
+    BindConnToSessionRes, BindConnToSessionResOk, CbSecParms, ChannelAttrs, ChannelDirFromClient,
+    ChannelDirFromServer, CreateSessionArgs, CreateSessionRes, CreateSessionResOk,
+    DestroySessionArgs, DestroySessionRes, GssCbHandles, create_session_flag,
+};
+pub use write::{CommitArgs, CommitRes, WriteArgs, WriteArgsHead, WriteRes, WriteResOk};
+pub use write_span::write_data_span;
+
+// The same on the wire of both versions.
+pub use crate::nfs3::{DataSpan, DirList, DirListIter, StableHow};
 
 use hayase_xdr::{Array, Opaque};
 

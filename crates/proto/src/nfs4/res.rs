@@ -100,35 +100,53 @@ impl<'a, T: Encode, F: Failure<'a>> Encode for Res4<T, F> {
     }
 }
 
-/// Declares what an operation says when it fails with one certain status, and
-/// that it says nothing with any other.
+/// Declares what an operation says when it fails with one certain status; with
+/// any other it says nothing more.
 macro_rules! failure_with_body {
     (
         $(#[$meta:meta])*
-        pub enum $name:ident $(<$lifetime:lifetime>)? {
+        pub enum $name:ident {
             $(#[$doc:meta])*
             $variant:ident($body:ty),
         }
     ) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name $(<$lifetime>)? {
+        pub enum $name {
             $(#[$doc])*
             $variant($body),
             /// Any other failure, which says nothing more.
             Other($crate::nfs4::Status),
         }
-
-        impl $(<$lifetime>)? From<$crate::nfs4::Status> for $name $(<$lifetime>)? {
+        $crate::nfs4::res::failure_with_body!(@impl [] '_ [$name] $name $variant);
+    };
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident<$lifetime:lifetime> {
+            $(#[$doc:meta])*
+            $variant:ident($body:ty),
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name<$lifetime> {
+            $(#[$doc])*
+            $variant($body),
+            /// Any other failure, which says nothing more.
+            Other($crate::nfs4::Status),
+        }
+        $crate::nfs4::res::failure_with_body!(
+            @impl [<$lifetime>] $lifetime [$name<$lifetime>] $name $variant
+        );
+    };
+    (@impl [$($generics:tt)*] $wire:lifetime [$($type:tt)*] $name:ident $variant:ident) => {
+        impl $($generics)* From<$crate::nfs4::Status> for $($type)* {
             fn from(status: $crate::nfs4::Status) -> Self {
                 $name::Other(status)
             }
         }
 
-        impl<'wire $(: $lifetime, $lifetime)?> $crate::nfs4::Failure<'wire> for $name $(<$lifetime>)?
-        where
-            $body: hayase_xdr::Decode<'wire> + hayase_xdr::Encode,
-        {
+        impl $($generics)* $crate::nfs4::Failure<$wire> for $($type)* {
             fn status(&self) -> $crate::nfs4::Status {
                 match self {
                     $name::$variant(_) => $crate::nfs4::Status::$variant,
@@ -138,7 +156,7 @@ macro_rules! failure_with_body {
 
             fn decode_body(
                 status: $crate::nfs4::Status,
-                from: &mut hayase_xdr::Reader<'wire>,
+                from: &mut hayase_xdr::Reader<$wire>,
             ) -> hayase_xdr::Result<Self> {
                 Ok(match status {
                     $crate::nfs4::Status::$variant => {

@@ -82,10 +82,13 @@ fn every_type_of_the_source_is_listed() {
         "nfs4::CompoundResWriter",
         "nfs4::CompoundWriter",
         "nfs4::FattrWriter",
+        "nfs4::LockFail",
         "nfs4::OpResult",
+        "nfs4::ReaddirWriter",
         "nfs4::Res4",
         "nfs4::SessionId",
         "nfs4::SetAttrsError",
+        "nfs4::SetClientIdFail",
         "nfs4::Verifier",
     ];
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

@@ -1,10 +1,9 @@
 use hayase_proto::nfs4::*;
 use hayase_xdr::{Array, Opaque};
 
-use super::{CHANGE, FATTR, FH, NAME, STATEID};
+use super::{CHANGE, FATTR, FH, NAME, OWNER, STATEID};
 use crate::{Sample, samples};
 
-const OWNER: StateOwner<'static> = StateOwner { clientid: 7 << 40, owner: Opaque(b"open id:1") };
 const SPEC: SpecData = SpecData { major: 8, minor: 1 };
 const CREATED: CreateResOk =
     CreateResOk { cinfo: CHANGE, attrset: Bitmap::of(&[Attr::Mode, Attr::Size]) };
