@@ -6,11 +6,11 @@
 //! and one that is missing or wrong is searched for (see [`crate::search`]), so
 //! that the last seconds' entries may be lost, and local programs may rename.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ pub(crate) struct Busy;
 pub(crate) struct Index {
     memory: Mutex<Memory>,
     generation: usize,
-    store: Option<Store>,
+    store: Option<Arc<Store>>,
 }
 
 #[derive(Debug)]
@@ -98,7 +98,7 @@ impl Index {
     pub(crate) fn open(state_dir: Option<&Path>, root: Key) -> Self {
         let store = state_dir.and_then(|dir| {
             let file = dir.join(format!("index-{:08x}-{:x}.redb", root.tag, root.ino));
-            match Store::open(dir, &file) {
+            match Store::shared(dir, &file) {
                 Ok(store) => Some(store),
                 Err(error) => {
                     tracing::warn!(
@@ -184,7 +184,22 @@ impl Index {
     }
 }
 
+/// Databases in use, by file: one can be open only once.
+static STORES: Mutex<BTreeMap<PathBuf, Weak<Store>>> = Mutex::new(BTreeMap::new());
+
 impl Store {
+    /// The database in a file, which others that serve the same directory may have open already.
+    fn shared(dir: &Path, file: &Path) -> Result<Arc<Self>, Box<dyn std::error::Error>> {
+        let mut stores = STORES.lock().unwrap_or_else(PoisonError::into_inner);
+        stores.retain(|_, store| store.strong_count() > 0);
+        if let Some(store) = stores.get(file).and_then(Weak::upgrade) {
+            return Ok(store);
+        }
+        let store = Arc::new(Store::open(dir, file)?);
+        stores.insert(file.to_path_buf(), Arc::downgrade(&store));
+        Ok(store)
+    }
+
     fn open(dir: &Path, file: &Path) -> Result<Self, Box<dyn std::error::Error>> {
         // Nobody else's business, whatever the umask.
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
@@ -311,11 +326,12 @@ mod tests {
         let place = Place { dir: key(2), name: b"renamed"[..].into() };
         assert_eq!(index.find(key(5)), Some(place));
         assert_eq!(index.find(key(6)), None);
-        // A second one at the same time works from memory.
+        // A second one at the same time shares the database.
         let second = Index::open(Some(dir.path()), key(2));
-        assert!(!second.is_kept());
+        assert!(second.is_kept());
         second.put(key(9), key(2), b"nine", Wait::Allowed).unwrap();
-        assert!(second.find(key(9)).is_some());
+        drop((index, second));
+        assert!(Index::open(Some(dir.path()), key(2)).find(key(9)).is_some());
     }
 
     #[test]
