@@ -1,6 +1,6 @@
 //! A file system in a file: what lies in the file is what a disk would hold after a power cut.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
@@ -19,15 +19,21 @@ pub fn make(file: &Path, mib: u32, directory: &Path) -> Result<()> {
     let image = File::create(file).with_context(|| format!("make {}", file.display()))?;
     image.set_len(u64::from(mib) << 20).context("size the image")?;
     run(Command::new("mkfs.ext4").args(["-q", "-E", "lazy_itable_init=0"]).arg(file))?;
-    run(Command::new("mount").args(["-o", "loop,commit=1000"]).arg(file).arg(directory))
+    mount(file, directory)
 }
 
-/// Mounts a copy of `file` as it is now, without asking the mounted file system.
-pub fn mount_copy(file: &Path, directory: &Path) -> Result<()> {
+/// Puts what is in `file` at this moment in the place of the mounted file system, whose unwritten
+/// changes are lost by that. Nobody may use it meanwhile.
+pub fn forget_unsynced(file: &Path, directory: &Path) -> Result<()> {
     let copy = file.with_extension("copy");
     run(Command::new("cp").arg("--sparse=always").arg(file).arg(&copy))?;
-    fs::create_dir_all(directory)?;
-    run(Command::new("mount").args(["-o", "loop"]).arg(&copy).arg(directory))
+    run(Command::new("umount").arg(directory))?;
+    run(Command::new("mv").arg(&copy).arg(file))?;
+    mount(file, directory)
+}
+
+fn mount(file: &Path, directory: &Path) -> Result<()> {
+    run(Command::new("mount").args(["-o", "loop,commit=1000"]).arg(file).arg(directory))
 }
 
 fn run(command: &mut Command) -> Result<()> {

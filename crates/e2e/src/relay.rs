@@ -28,6 +28,8 @@ struct Shared {
     /// Every connection made so far that is not known to be over.
     open: Mutex<Vec<Arc<Connection>>>,
     swallow: AtomicBool,
+    hold_after_reply: AtomicBool,
+    hold: AtomicBool,
     swallowed: AtomicU64,
     accepted: AtomicU64,
 }
@@ -81,12 +83,24 @@ impl Relay {
                 thread::sleep(Duration::from_millis(1));
             }
         }
+        self.shared.hold.store(false, Ordering::SeqCst);
         count
     }
 
     /// From now on the server's answers are thrown away, or passed on again.
     pub fn swallow_replies(&self, swallow: bool) {
         self.shared.swallow.store(swallow, Ordering::SeqCst);
+    }
+
+    /// The next answer is passed on, and no request after it: they are held back until
+    /// [`Self::cut`], which loses them.
+    pub fn hold_after_next_reply(&self) {
+        self.shared.hold_after_reply.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether requests are held back.
+    pub fn is_holding(&self) -> bool {
+        self.shared.hold.load(Ordering::SeqCst)
     }
 
     /// How many bytes of answers were thrown away.
@@ -109,9 +123,10 @@ fn join(client: TcpStream, server_port: u16, shared: &Arc<Shared>) -> Result<()>
     }
     let connection = Arc::new(Connection { client, server, over: AtomicBool::new(false) });
     open.push(Arc::clone(&connection));
-    let (replies, shared) = (Arc::clone(&connection), Arc::clone(shared));
-    thread::spawn(move || connection.pump(&connection.client, &connection.server, None));
-    thread::spawn(move || replies.pump(&replies.server, &replies.client, Some(&shared)));
+    for direction in [Direction::Requests, Direction::Replies] {
+        let (connection, shared) = (Arc::clone(&connection), Arc::clone(shared));
+        thread::spawn(move || connection.pump(direction, &shared));
+    }
     Ok(())
 }
 
@@ -126,14 +141,30 @@ fn connect_from(local: Ipv4Addr, port: u16, server_port: u16) -> Result<TcpStrea
     Ok(TcpStream::from(socket))
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Requests,
+    Replies,
+}
+
 impl Connection {
-    /// Copies one direction until the connection is over; `replies` may be swallowed.
-    fn pump(&self, mut from: &TcpStream, mut to: &TcpStream, replies: Option<&Shared>) {
+    /// Copies one direction until the connection is over.
+    fn pump(&self, direction: Direction, shared: &Shared) {
+        let (mut from, mut to) = match direction {
+            Direction::Requests => (&self.client, &self.server),
+            Direction::Replies => (&self.server, &self.client),
+        };
         let mut buffer = vec![0; 256 << 10];
         while let Some(len @ 1..) = self.insist(|| from.read(&mut buffer)) {
-            if let Some(shared) = replies.filter(|shared| shared.swallow.load(Ordering::SeqCst)) {
+            if direction == Direction::Requests {
+                while shared.hold.load(Ordering::SeqCst) && !self.over.load(Ordering::SeqCst) {
+                    thread::sleep(Duration::from_millis(1));
+                }
+            } else if shared.swallow.load(Ordering::SeqCst) {
                 shared.swallowed.fetch_add(len as u64, Ordering::SeqCst);
                 continue;
+            } else if shared.hold_after_reply.swap(false, Ordering::SeqCst) {
+                shared.hold.store(true, Ordering::SeqCst);
             }
             let mut done = 0;
             while done < len {

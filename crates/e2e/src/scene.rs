@@ -103,16 +103,13 @@ impl Scene {
         self.spec.scratch.join("image")
     }
 
-    /// The exported directory as it would be found if the power had failed at this moment: what
-    /// nobody has synced is lost. For [`Backing::Image`]; the server must be dead.
-    pub fn after_power_cut(&mut self) -> Result<PathBuf> {
-        if self.server.is_some() {
-            bail!("kill the server before the power");
-        }
-        let found = Path::new(ROOT).join("after-power-cut");
-        image::mount_copy(&self.image_file(), &found)?;
+    /// Kills the server, and the power with it: the exported directory is then as it would be
+    /// found after that, without what nobody has synced. For [`Backing::Image`].
+    pub fn cut_power(&mut self) -> Result<()> {
+        self.kill_server()?;
+        image::forget_unsynced(&self.image_file(), &self.places.directory)?;
         self.note("the power was cut");
-        Ok(found)
+        Ok(())
     }
 
     /// The exported directory, from the server's side; also the path that clients mount.
@@ -288,9 +285,17 @@ impl Scene {
         Ok(clients)
     }
 
-    /// Puts a relay in front of the server.
-    pub fn relay(&self) -> Result<Relay> {
-        Relay::start(NFS_PORT)
+    /// As [`Self::ordinary`], with a relay between client and server.
+    pub fn relayed(&mut self, backing: Backing, options: &str) -> Result<(Client, Relay)> {
+        self.export(backing)?;
+        self.start_server(Setup::default())?;
+        let client = self.boot_client()?;
+        let relay = Relay::start(NFS_PORT)?;
+        // Only NFS itself is relayed; the MOUNT protocol goes the ordinary way. Without proto,
+        // mount.nfs(8) asks the port mapper all the same and refuses a port that is not told there.
+        let options = format!("{options},proto=tcp,port={}", relay.port());
+        client.mount(&options, &self.path(), MOUNT)?;
+        Ok((client, relay))
     }
 }
 

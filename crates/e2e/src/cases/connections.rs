@@ -9,8 +9,6 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 
 use super::Case;
-use crate::client::Client;
-use crate::relay::Relay;
 use crate::scene::{Backing, MOUNT, Scene, until};
 use crate::server::{NFS_PORT, Setup};
 use crate::session::Session;
@@ -40,21 +38,8 @@ pub const CASES: &[Case] = &[
     ),
 ];
 
-/// A client whose mount goes through a relay.
-fn relayed(scene: &mut Scene, options: &str) -> Result<(Client, Relay)> {
-    scene.export(Backing::Memory)?;
-    scene.start_server(Setup::default())?;
-    let client = scene.boot_client()?;
-    let relay = scene.relay()?;
-    // Only NFS itself is relayed; the MOUNT protocol goes the ordinary way. Without proto,
-    // mount.nfs(8) asks the port mapper all the same and refuses a port that is not told there.
-    let options = format!("vers=3,nolock,proto=tcp,port={},{options}", relay.port());
-    client.mount(&options, &scene.path(), MOUNT)?;
-    Ok((client, relay))
-}
-
 fn reset(scene: &mut Scene) -> Result<()> {
-    let (client, relay) = relayed(scene, "nconnect=4")?;
+    let (client, relay) = scene.relayed(Backing::Memory, "vers=3,nolock,nconnect=4")?;
     let mib = scene.size(48, 512);
     let common = format!(
         "--name=reset --rw=randwrite --bsrange=4k-512k --size={mib}M --verify=crc32c --verify_fatal=1"
@@ -139,7 +124,7 @@ const CHANGES: &[Change] = &[
 
 fn lost_replies(scene: &mut Scene) -> Result<()> {
     // Attributes stay cached, so that the change is the first call the client sends.
-    let (client, relay) = relayed(scene, "actimeo=600")?;
+    let (client, relay) = scene.relayed(Backing::Memory, "vers=3,nolock,actimeo=600")?;
     let directory = scene.directory().to_owned();
     for Change { prepare, .. } in CHANGES {
         prepare(&directory)?;
