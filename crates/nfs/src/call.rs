@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hayase_exports::ExportOptions;
 use hayase_proto::nfs3::Status;
 use hayase_rpc::{AuthStat, Credential, Refusal};
 use hayase_vfs::{Attr, Cred, Cx, Durability, Error, Handle, Wait};
@@ -9,6 +10,7 @@ use hayase_vfs::{Attr, Cred, Cx, Durability, Error, Handle, Wait};
 use crate::handle::WireHandle;
 use crate::peer::{Grant, Peer};
 use crate::service::Server;
+use crate::{Export, ExportId, ExportTable};
 
 /// Why a procedure ends without a result of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +84,32 @@ pub(crate) struct Call<'a> {
     pub(crate) wait: Wait,
 }
 
+/// Why a call may not act on a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unusable {
+    /// The handle is no good, or the client is not allowed to use the export.
+    Error(Error),
+    /// The export wants another security flavor.
+    WrongFlavor,
+}
+
+impl From<Error> for Unusable {
+    fn from(error: Error) -> Self {
+        Unusable::Error(error)
+    }
+}
+
+impl From<Unusable> for Fault {
+    fn from(unusable: Unusable) -> Self {
+        match unusable {
+            Unusable::Error(error) => error.into(),
+            Unusable::WrongFlavor => Fault::Abort(Abort::Refused(Refusal::Auth(AuthStat::TooWeak))),
+        }
+    }
+}
+
 /// A file that a call may act on, and as whom it acts.
+#[derive(Clone)]
 pub(crate) struct Target {
     grant: Arc<Grant>,
     pub(crate) handle: Handle,
@@ -95,14 +122,28 @@ impl Call<'_> {
     pub(crate) fn target(&self, wire: &[u8]) -> Result<Target, Fault> {
         let (export, handle) = self.server.key.open(wire)?;
         let table = self.server.exports.load();
-        let grant = self.peer.grant(export, &table, &*self.server.names, self.wait)?;
-        let cred = self.cred(&grant)?;
+        Ok(self.target_in(&table, export, handle)?)
+    }
+
+    /// A file of an export, if the caller may use the export.
+    pub(crate) fn target_in(
+        &self,
+        table: &ExportTable,
+        export: ExportId,
+        handle: Handle,
+    ) -> Result<Target, Unusable> {
+        let grant = self.grant(table, export)?;
+        let cred = self.cred(&grant.options).ok_or(Unusable::WrongFlavor)?;
         Ok(Target { grant, handle, cred, wait: self.wait })
     }
 
-    /// The caller after squashing.
-    fn cred(&self, grant: &Grant) -> Result<Cred, Fault> {
-        let options = &grant.options;
+    /// An export as the client may use it, whoever the caller is.
+    pub(crate) fn grant(&self, table: &ExportTable, id: ExportId) -> Result<Arc<Grant>, Error> {
+        self.peer.grant(id, table, &*self.server.names, self.wait)
+    }
+
+    /// The caller after squashing; none if the export wants another flavor.
+    fn cred(&self, options: &ExportOptions) -> Option<Cred> {
         let flavors = options.sec;
         let identity = match &self.credential {
             Credential::Sys(auth) if flavors.permits(hayase_exports::Flavor::Sys) => {
@@ -113,9 +154,9 @@ impl Call<'_> {
             {
                 options.anonymous()
             }
-            _ => return Err(Fault::Abort(Abort::Refused(Refusal::Auth(AuthStat::TooWeak)))),
+            _ => return None,
         };
-        Ok(Cred {
+        Some(Cred {
             uid: identity.uid,
             gid: identity.gid,
             groups: identity.groups.iter().copied().collect(),
@@ -124,6 +165,22 @@ impl Call<'_> {
 }
 
 impl Target {
+    /// The export it is in.
+    pub(crate) fn export(&self) -> &Export {
+        &self.grant.export
+    }
+
+    /// How the client may use the export.
+    pub(crate) fn options(&self) -> &ExportOptions {
+        &self.grant.options
+    }
+
+    /// Another file of the same export.
+    #[must_use]
+    pub(crate) fn with_handle(self, handle: Handle) -> Self {
+        Target { handle, ..self }
+    }
+
     /// The file system.
     pub(crate) fn vfs(&self) -> &dyn hayase_vfs::Vfs {
         &*self.grant.export.vfs

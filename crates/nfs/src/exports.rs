@@ -8,6 +8,8 @@ use hayase_exports::{Fsid, Rules};
 use hayase_vfs::Vfs;
 use siphasher::sip::SipHasher24;
 
+use crate::v4::PseudoTree;
+
 /// Names an export in file handles. Follows from its path or `fsid=`, not from its
 /// place in a list, so that handles survive changes of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,6 +58,8 @@ pub struct ExportTable {
     by_id: HashMap<ExportId, Arc<Export>>,
     /// Mounted by `/` if nothing is exported under that path.
     root: Option<Arc<Export>>,
+    /// What NFSv4 shows above the exports.
+    pub(crate) pseudo: PseudoTree,
     pub(crate) generation: u64,
 }
 
@@ -77,6 +81,7 @@ impl ExportTable {
         if let ([only], true) = (&table.exports[..], single_as_root) {
             table.root = Some(Arc::clone(only));
         }
+        table.pseudo = PseudoTree::new(&table.exports);
         Ok(table)
     }
 
@@ -105,7 +110,7 @@ impl ExportTable {
 }
 
 /// What is left of `path` below the directory `above`, if it is below it.
-fn rest_below<'p>(above: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
+pub(crate) fn rest_below<'p>(above: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
     let rest = path.strip_prefix(above.strip_suffix(b"/").unwrap_or(above))?;
     matches!(rest.first(), None | Some(b'/')).then_some(rest)
 }

@@ -2,8 +2,8 @@
 
 use std::hash::Hasher;
 
-use hayase_proto::nfs3::{FileHandle, Status};
-use hayase_vfs::Handle;
+use hayase_proto::{nfs3, nfs4};
+use hayase_vfs::{Error, Handle};
 use hayase_xdr::Opaque;
 use siphasher::sip::SipHasher24;
 
@@ -45,18 +45,18 @@ impl HandleKey {
     /// Reads a handle that [`HandleKey::seal`] made.
     ///
     /// # Errors
-    /// [`Status::BadHandle`] for what never was one; [`Status::Stale`] for one made
+    /// [`Error::BadHandle`] for what never was one; [`Error::Stale`] for one made
     /// with another key, as after the loss of the state directory.
-    pub(crate) fn open(&self, wire: &[u8]) -> Result<(ExportId, Handle), Status> {
-        let (head, body) = wire.split_first_chunk::<BODY_AT>().ok_or(Status::BadHandle)?;
+    pub(crate) fn open(&self, wire: &[u8]) -> Result<(ExportId, Handle), Error> {
+        let (head, body) = wire.split_first_chunk::<BODY_AT>().ok_or(Error::BadHandle)?;
         if head[0] != VERSION {
-            return Err(Status::BadHandle);
+            return Err(Error::BadHandle);
         }
-        let handle = Handle::new(body).ok_or(Status::BadHandle)?;
+        let handle = Handle::new(body).ok_or(Error::BadHandle)?;
         let [a, b, c, d] = [head[1], head[2], head[3], head[4]];
         let export = ExportId(u32::from_be_bytes([a, b, c, d]));
         if head[CHECK_AT..] != self.check(export, body) {
-            return Err(Status::Stale);
+            return Err(Error::Stale);
         }
         Ok((export, handle))
     }
@@ -78,8 +78,17 @@ impl std::fmt::Debug for HandleKey {
 
 impl WireHandle {
     /// The handle as NFSv3 carries it.
-    pub(crate) fn as_nfs3(&self) -> FileHandle<'_> {
-        Opaque(&self.bytes[..self.len as usize])
+    pub(crate) fn as_nfs3(&self) -> nfs3::FileHandle<'_> {
+        Opaque(self.as_bytes())
+    }
+
+    /// The handle as NFSv4 carries it.
+    pub(crate) fn as_nfs4(&self) -> nfs4::FileHandle<'_> {
+        Opaque(self.as_bytes())
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.len as usize]
     }
 }
 
@@ -109,18 +118,18 @@ mod tests {
         for bit in 0..bytes.len() * 8 {
             let mut forged = bytes.clone();
             forged[bit / 8] ^= 1 << (bit % 8);
-            let expected = if bit < 8 { Status::BadHandle } else { Status::Stale };
+            let expected = if bit < 8 { Error::BadHandle } else { Error::Stale };
             assert_eq!(key().open(&forged), Err(expected), "bit {bit}");
         }
         for len in 0..BODY_AT {
-            assert_eq!(key().open(&bytes[..len]), Err(Status::BadHandle));
+            assert_eq!(key().open(&bytes[..len]), Err(Error::BadHandle));
         }
-        assert_eq!(key().open(&[bytes, vec![0; 60]].concat()), Err(Status::BadHandle));
+        assert_eq!(key().open(&[bytes, vec![0; 60]].concat()), Err(Error::BadHandle));
     }
 
     #[test]
     fn a_handle_of_another_key_is_stale() {
         let wire = HandleKey::new([8; 16]).seal(ExportId(1), &Handle::new(b"abcd").unwrap());
-        assert_eq!(key().open(wire.as_nfs3().0), Err(Status::Stale));
+        assert_eq!(key().open(wire.as_nfs3().0), Err(Error::Stale));
     }
 }

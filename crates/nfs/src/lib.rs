@@ -14,9 +14,11 @@ mod peer;
 mod reply_cache;
 mod service;
 mod v3;
+mod v4;
 
 pub use exports::{Export, ExportId, ExportTable};
 pub use handle::HandleKey;
 pub use limits::Limits;
-pub use peer::{Carrier, Peer};
+pub use peer::{Carrier, Channel, Peer};
 pub use service::{Answered, NfsService};
+pub use v4::Setup;

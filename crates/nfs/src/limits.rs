@@ -7,6 +7,10 @@ pub struct Limits {
     pub transfer_bytes: u32,
     /// Most bytes of one directory listing.
     pub listing_bytes: u32,
+    /// Most operations of one COMPOUND.
+    pub compound_operations: u32,
+    /// Most bytes of the reply to one COMPOUND.
+    pub compound_bytes: usize,
     /// Bytes of remembered replies, all clients together.
     pub reply_cache_bytes: usize,
     /// Mounts that DUMP can list; older ones are forgotten first.
@@ -20,6 +24,8 @@ impl Default for Limits {
         Limits {
             transfer_bytes: 1 << 20,
             listing_bytes: 1 << 20,
+            compound_operations: 64,
+            compound_bytes: (1 << 20) + (16 << 10),
             reply_cache_bytes: 8 << 20,
             mount_list: 4096,
             mount_links: 40,

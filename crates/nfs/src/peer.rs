@@ -1,14 +1,13 @@
 //! What is known of the other end of a connection.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hayase_exports::{ExportOptions, Match, Names};
+use hayase_vfs::{Error, Wait};
 
-use crate::call::{Abort, Fault};
 use crate::{Export, ExportId, ExportTable};
-use hayase_proto::nfs3::Status;
-use hayase_vfs::Wait;
 
 /// What a call came over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,9 +18,20 @@ pub enum Carrier {
     Udp,
 }
 
+/// A way to send records to the other end beside the replies, such as calls of our own.
+pub trait Channel: Send + Sync {
+    /// Sends a record; if the connection has ended, nothing is sent.
+    fn send(&self, record: &[u8]);
+}
+
 /// One connection, or the sender of one datagram.
-#[derive(Debug)]
 pub struct Peer {
+    /// Tells the connections of this process apart.
+    #[allow(dead_code)] // sessions are bound to connections
+    pub(crate) id: u64,
+    /// Calls of our own go here; a datagram has none.
+    #[allow(dead_code)] // delegations are recalled here
+    pub(crate) channel: Option<Arc<dyn Channel>>,
     /// Where it comes from.
     pub address: SocketAddr,
     /// What it came over.
@@ -47,18 +57,29 @@ pub(crate) struct Grant {
 impl Peer {
     /// A peer about which nothing has been decided.
     pub fn new(address: SocketAddr, carrier: Carrier) -> Self {
+        static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         let address = SocketAddr::new(address.ip().to_canonical(), address.port());
-        Peer { address, carrier, known: Mutex::default() }
+        Peer { id, channel: None, address, carrier, known: Mutex::default() }
+    }
+
+    /// Calls of our own go to `channel`.
+    #[must_use]
+    pub fn with_channel(self, channel: Arc<dyn Channel>) -> Self {
+        Peer { channel: Some(channel), ..self }
     }
 
     /// The export of this id as the peer may use it.
+    ///
+    /// # Errors
+    /// [`Error::Stale`] if there is no such export, else as [`Peer::decide`].
     pub(crate) fn grant(
         &self,
         id: ExportId,
         table: &ExportTable,
         names: &dyn Names,
         wait: Wait,
-    ) -> Result<Arc<Grant>, Fault> {
+    ) -> Result<Arc<Grant>, Error> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.generation != table.generation {
             *known = Known { generation: table.generation, grants: Vec::new() };
@@ -67,7 +88,7 @@ impl Peer {
             return Ok(Arc::clone(grant));
         }
         drop(known); // a name may have to be looked up, which takes its time
-        let export = table.by_id(id).ok_or(Fault::Status(Status::Stale))?;
+        let export = table.by_id(id).ok_or(Error::Stale)?;
         let grant = Arc::new(self.decide(export, names, wait)?);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.generation == table.generation {
@@ -77,19 +98,23 @@ impl Peer {
     }
 
     /// Whether and how the peer may use an export.
+    ///
+    /// # Errors
+    /// [`Error::Access`]; [`Error::NotOwner`] to a peer whose port is open to everyone on its
+    /// host; [`Error::WouldBlock`] if names have to be looked up first.
     pub(crate) fn decide(
         &self,
         export: &Arc<Export>,
         names: &dyn Names,
         wait: Wait,
-    ) -> Result<Grant, Fault> {
+    ) -> Result<Grant, Error> {
         let address = self.address.ip();
         let options = match (export.rules.without_names(address), wait) {
             (Match::Granted(options), _) => *options,
-            (Match::Refused, _) => return Err(Fault::Status(Status::Acces)),
-            (Match::NeedsNames, Wait::Never) => return Err(Fault::Abort(Abort::WouldBlock)),
+            (Match::Refused, _) => return Err(Error::Access),
+            (Match::NeedsNames, Wait::Never) => return Err(Error::WouldBlock),
             (Match::NeedsNames, Wait::Allowed) => {
-                *export.rules.matching(address, names).ok_or(Fault::Status(Status::Acces))?
+                *export.rules.matching(address, names).ok_or(Error::Access)?
             }
         };
         if !options.permits_port(self.address.port()) {
@@ -98,7 +123,7 @@ impl Peer {
                 self.address,
                 export.path.escape_ascii(),
             );
-            return Err(Fault::Status(Status::Perm));
+            return Err(Error::NotOwner);
         }
         Ok(Grant { export: Arc::clone(export), options })
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arc_swap::ArcSwap;
 use hayase_buf::ReplyBuf;
 use hayase_exports::Names;
-use hayase_proto::{mount, nfs3};
+use hayase_proto::{mount, nfs3, nfs4};
 use hayase_rpc::{CallHeader, Credential, NotACall, Refusal, refuse};
 use hayase_vfs::Wait;
 use hayase_xdr::Reader;
@@ -16,7 +16,7 @@ use crate::call::{Abort, Call};
 use crate::mount::MountList;
 use crate::peer::{Carrier, Peer};
 use crate::reply_cache::ReplyCache;
-use crate::{ExportTable, HandleKey, Limits, v3};
+use crate::{ExportTable, HandleKey, Limits, Setup, v3, v4};
 
 /// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,7 @@ pub(crate) struct Server {
     pub(crate) limits: Limits,
     pub(crate) replies: ReplyCache,
     pub(crate) mounts: MountList,
+    pub(crate) v4: v4::Shared,
 }
 
 /// The NFS and MOUNT programs of one server.
@@ -55,11 +56,13 @@ impl NfsService {
         key: HandleKey,
         names: Box<dyn Names + Send + Sync>,
         limits: Limits,
+        setup: &Setup,
     ) -> Self {
         let replies = ReplyCache::new(limits.reply_cache_bytes);
         let mounts = MountList::new(limits.mount_list);
         let exports = ArcSwap::from_pointee(exports);
-        let server = Server { exports, key, names, limits, replies, mounts };
+        let v4 = v4::Shared::new(setup);
+        let server = Server { exports, key, names, limits, replies, mounts, v4 };
         NfsService { server, generations: AtomicU64::new(1) }
     }
 
@@ -131,10 +134,10 @@ impl NfsService {
         let credential = Credential::check(header.cred, header.verf)
             .map_err(|stat| Abort::Refused(Refusal::Auth(stat)))?;
         let call = Call { server: &self.server, peer, credential, wait };
-        if header.prog == nfs3::PROGRAM {
-            v3::answer(&call, header, args, record, reply)
-        } else {
-            crate::mount::answer(&call, header, args, reply.bytes_mut())
+        match (header.prog, header.vers) {
+            (nfs3::PROGRAM, nfs4::VERSION) => v4::answer(&call, header, args, reply),
+            (nfs3::PROGRAM, _) => v3::answer(&call, header, args, record, reply),
+            _ => crate::mount::answer(&call, header, args, reply.bytes_mut()),
         }
     }
 }
@@ -142,7 +145,7 @@ impl NfsService {
 /// Whether the program is served here, in this version and over this carrier.
 fn served(header: &CallHeader<'_>, carrier: Carrier) -> Result<(), Refusal> {
     let (low, high) = match (header.prog, carrier) {
-        (nfs3::PROGRAM, Carrier::Tcp) => (nfs3::VERSION, nfs3::VERSION),
+        (nfs3::PROGRAM, Carrier::Tcp) => (nfs3::VERSION, nfs4::VERSION),
         (mount::PROGRAM, _) => (mount::VERSION_1, mount::VERSION_3),
         _ => return Err(Refusal::ProgUnavail),
     };

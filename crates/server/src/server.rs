@@ -71,7 +71,9 @@ impl Server {
         let table = exports::load(&options, &backends, &names)?;
         let sockets = Sockets::open(&options.listen, options.port)?;
 
-        let service = NfsService::new(table, key, Box::new(names), hayase_nfs::Limits::default());
+        let setup = hayase_nfs::Setup { started: system::wall_clock(), ..Default::default() };
+        let limits = hayase_nfs::Limits::default();
+        let service = NfsService::new(table, key, Box::new(names), limits, &setup);
         let programs = Arc::new(Programs(service));
         let cores = system::cores();
         let threads = options.threads.unwrap_or_else(|| (4 * cores).max(16));

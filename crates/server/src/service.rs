@@ -1,11 +1,21 @@
 //! The protocol as the transport wants to be answered.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use hayase_buf::ReplyBuf;
-use hayase_nfs::{Answered, NfsService, Peer};
-use hayase_transport::{Carrier, Disposition, Service};
+use hayase_nfs::{Answered, Channel, NfsService, Peer};
+use hayase_transport::{Carrier, Disposition, Handle, Service};
 use hayase_vfs::Wait;
+
+/// A connection as the protocol sends calls of its own on it.
+struct Sender(Handle);
+
+impl Channel for Sender {
+    fn send(&self, record: &[u8]) {
+        self.0.send(record);
+    }
+}
 
 /// NFS behind a transport.
 pub(crate) struct Programs(pub(crate) NfsService);
@@ -13,12 +23,16 @@ pub(crate) struct Programs(pub(crate) NfsService);
 impl Service for Programs {
     type Peer = Peer;
 
-    fn connected(&self, peer: SocketAddr, carrier: Carrier) -> Peer {
+    fn connected(&self, peer: SocketAddr, carrier: Carrier, handle: Option<Handle>) -> Peer {
         let carrier = match carrier {
             Carrier::Tcp => hayase_nfs::Carrier::Tcp,
             Carrier::Udp => hayase_nfs::Carrier::Udp,
         };
-        self.0.connected(peer, carrier)
+        let peer = self.0.connected(peer, carrier);
+        match handle {
+            Some(handle) => peer.with_channel(Arc::new(Sender(handle))),
+            None => peer,
+        }
     }
 
     fn payload_offset(&self, head: &[u8]) -> Option<usize> {

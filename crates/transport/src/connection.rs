@@ -112,6 +112,15 @@ impl<S: Service> Connection<S> {
         &self.socket
     }
 
+    pub(crate) fn peer(&self) -> &S::Peer {
+        &self.peer
+    }
+
+    /// Puts a record of the service's own behind the replies that wait.
+    pub(crate) fn append(&mut self, record: ReplyBuf) {
+        self.output.append(record);
+    }
+
     /// Notes what epoll saw.
     pub(crate) fn wake(&mut self, readable: bool, writable: bool, hung_up: bool) {
         self.readable |= readable || hung_up;

@@ -2,9 +2,10 @@
 
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hayase_buf::ReplyBuf;
+use hayase_rpc::record;
 use rustix::event::{EventfdFlags, eventfd};
 
 /// Names a connection of a shard; never names another one later.
@@ -44,8 +45,29 @@ pub(crate) enum Message {
     Accepted(OwnedFd, SocketAddr),
     /// A call handed to the workers is done.
     Done(ConnectionId, Outcome),
+    /// A record of the service's own is to be sent, with its record mark.
+    Send(ConnectionId, ReplyBuf),
     /// Finish what is begun, take nothing new, and end.
     Stop,
+}
+
+/// A way to send records on a connection from any thread, for as long as it is open.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) id: ConnectionId,
+}
+
+impl Handle {
+    /// Sends a record of its own, such as a call to the client. On a connection that has
+    /// ended, nothing is sent.
+    pub fn send(&self, record: &[u8]) {
+        let mut batch = ReplyBuf::new();
+        let start = record::begin(batch.bytes_mut());
+        batch.bytes_mut().extend_from_slice(record);
+        record::end(batch.bytes_mut(), start, record.len());
+        self.inbox.push(Message::Send(self.id, batch));
+    }
 }
 
 /// A shard's queue of messages, with an eventfd that its epoll waits on.

@@ -23,6 +23,7 @@ mod transport;
 mod udp;
 mod workers;
 
+pub use inbox::Handle;
 pub use limits::Limits;
 pub use listener::{bind, bind_udp};
 pub use service::{Carrier, Disposition, Service};

@@ -6,6 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use hayase_buf::ReplyBuf;
 use hayase_vfs::Wait;
 
+use crate::Handle;
+
 /// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disposition {
@@ -33,8 +35,12 @@ pub trait Service: Send + Sync + 'static {
     /// What the service keeps for each connection.
     type Peer: Send + Sync;
 
-    /// A connection was accepted, or a datagram came.
-    fn connected(&self, peer: SocketAddr, carrier: Carrier) -> Self::Peer;
+    /// A connection was accepted, or a datagram came. What is sent by the handle goes out on
+    /// the connection beside the replies; a datagram has none.
+    fn connected(&self, peer: SocketAddr, carrier: Carrier, handle: Option<Handle>) -> Self::Peer;
+
+    /// A connection has ended. Calls of it may still be running on workers.
+    fn disconnected(&self, _peer: &Self::Peer) {}
 
     /// Where the bulk data of a large record starts, judged from its first bytes, so
     /// that it can be received page-aligned. A hint: any answer is correct.

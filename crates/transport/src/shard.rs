@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use slab::Slab;
 use crate::connection::{Closed, Connection, Core, Turn};
 use crate::inbox::{ConnectionId, Inbox, Message};
 use crate::listener::{Spreader, prepare};
-use crate::{Carrier, Service};
+use crate::{Carrier, Handle, Service};
 
 const EVENTS: usize = 256;
 const ACCEPTS_PER_TURN: usize = 64;
@@ -163,9 +163,12 @@ impl<S: Service> Shard<S> {
 
     fn hear(&mut self, message: Message) {
         match message {
-            Message::Accepted(socket, peer) => {
-                let peer = self.core.service.connected(peer, Carrier::Tcp);
-                self.adopt(socket, peer);
+            Message::Accepted(socket, peer) => self.adopt(socket, peer),
+            Message::Send(id, record) => {
+                if let Some(connection) = self.connection(id) {
+                    connection.append(record);
+                    self.enqueue(id);
+                }
             }
             Message::Done(id, outcome) => {
                 let Some(connection) = self.connection(id) else { return };
@@ -179,7 +182,7 @@ impl<S: Service> Shard<S> {
     }
 
     /// Makes an accepted socket a connection of this shard.
-    fn adopt(&mut self, socket: OwnedFd, peer: S::Peer) {
+    fn adopt(&mut self, socket: OwnedFd, peer: SocketAddr) {
         if self.draining {
             self.connection_count.fetch_sub(1, Ordering::Relaxed);
             return;
@@ -197,6 +200,8 @@ impl<S: Service> Shard<S> {
             self.connection_count.fetch_sub(1, Ordering::Relaxed);
             return;
         }
+        let handle = Handle { inbox: Arc::clone(&self.core.inbox), id };
+        let peer = self.core.service.connected(peer, Carrier::Tcp, Some(handle));
         entry.insert(Connection::new(id, socket, peer, self.core.now_secs));
         self.enqueue(id);
     }
@@ -239,6 +244,7 @@ impl<S: Service> Shard<S> {
         }
         let connection = self.connections.remove(id.index as usize);
         let _ = epoll::delete(&self.epoll, connection.socket());
+        self.core.service.disconnected(connection.peer());
         self.connection_count.fetch_sub(1, Ordering::Relaxed);
     }
 
@@ -281,7 +287,7 @@ impl<S: Service> Shard<S> {
                 tracing::warn!("{peer} is closed: {limit} connections are open, the limit");
                 continue;
             }
-            let shard = acceptor.spreader.shard_for(std::net::SocketAddr::ip(&peer));
+            let shard = acceptor.spreader.shard_for(SocketAddr::ip(&peer));
             acceptor.shards[shard].push(Message::Accepted(socket, peer));
         }
     }

@@ -53,7 +53,7 @@ fn serve<S: Service>(socket: &UdpSocket, service: &S, stop: &AtomicBool) {
         // Errors are time-outs, or about a datagram sent earlier; neither concerns the next one.
         let Ok((len, from)) = socket.recv_from(&mut datagram) else { continue };
         reply.clear();
-        let peer = service.connected(from, Carrier::Udp);
+        let peer = service.connected(from, Carrier::Udp, None);
         let disposition = call(service, &peer, &datagram[..len], Wait::Allowed, &mut reply);
         if disposition == Disposition::Reply && reply.len() <= DATAGRAM_BYTES {
             let _ = socket.send_to(reply.bytes(), from);

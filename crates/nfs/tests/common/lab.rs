@@ -9,7 +9,7 @@ use hayase_buf::{Payload, ReplyBuf, Segment};
 use hayase_exports::{Names, Rules};
 use hayase_mem::MemFs;
 use hayase_nfs::{
-    Answered, Carrier, Export, ExportId, ExportTable, HandleKey, Limits, NfsService, Peer,
+    Answered, Carrier, Export, ExportId, ExportTable, HandleKey, Limits, NfsService, Peer, Setup,
 };
 use hayase_vfs::{Vfs, Wait};
 
@@ -50,7 +50,8 @@ impl Lab {
         let disks: Vec<_> = exports.lines().map(|_| Arc::new(make())).collect();
         let table = table(exports, &disks);
         let key = HandleKey::new(*b"a key for tests!");
-        let service = NfsService::new(table, key, Box::new(NoNames), Limits::default());
+        let service =
+            NfsService::new(table, key, Box::new(NoNames), Limits::default(), &Setup::default());
         Lab { service, disks, next_xid: AtomicU32::new(1) }
     }
 

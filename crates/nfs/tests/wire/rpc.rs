@@ -67,8 +67,8 @@ fn other_programs_versions_and_procedures_are_refused() {
     let mismatch = |low, high| [accepted(7, 2), vec![low, high]].concat();
     assert_eq!(call(100_021, 4, 0), accepted(7, 1)); // NLM
     assert_eq!(call(0, 0, 0), accepted(7, 1));
-    for vers in [0, 2, 4, u32::MAX] {
-        assert_eq!(call(program::NFS, vers, 0), mismatch(3, 3));
+    for vers in [0, 2, 5, u32::MAX] {
+        assert_eq!(call(program::NFS, vers, 0), mismatch(3, 4));
     }
     for vers in [0, 2, 4, u32::MAX] {
         assert_eq!(call(program::MOUNT, vers, 0), mismatch(1, 3));

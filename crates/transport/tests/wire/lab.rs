@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use hayase_buf::{Buffer, Payload, ReplyBuf};
-use hayase_transport::{Carrier, Config, Disposition, Limits, Service, Transport, bind};
+use hayase_transport::{Carrier, Config, Disposition, Handle, Limits, Service, Transport, bind};
 use hayase_vfs::Wait;
 
 /// Longer than anything here takes on a machine that is busy with other things.
@@ -49,7 +49,7 @@ impl Actor {
 impl Service for Actor {
     type Peer = SocketAddr;
 
-    fn connected(&self, peer: SocketAddr, _: Carrier) -> SocketAddr {
+    fn connected(&self, peer: SocketAddr, _: Carrier, _: Option<Handle>) -> SocketAddr {
         peer
     }
 

@@ -1,0 +1,179 @@
+//! Attributes to the wire: GETATTR, READDIR and VERIFY.
+
+use hayase_proto::nfs4::{
+    Attr, Bitmap, ChangeAttrType, FType, FattrWriter, FsLocations, LayoutType, NfsStat, NfsTime,
+    Pathname, SpecData, Status, fh4, fs_charset_cap,
+};
+use hayase_vfs::{FileType, FsInfo, FsStat, PathConf, Time};
+use hayase_xdr::{Array, Opaque};
+
+use super::supported::{exclusive, supported};
+use crate::v4::compound::Compound;
+use crate::v4::fault::Fault;
+use crate::v4::object::Subject;
+use crate::v4::owner::Decimal;
+
+const FS_STAT: Bitmap = Bitmap::of(&[
+    Attr::FilesAvail,
+    Attr::FilesFree,
+    Attr::FilesTotal,
+    Attr::SpaceAvail,
+    Attr::SpaceFree,
+    Attr::SpaceTotal,
+]);
+const FS_INFO: Bitmap =
+    Bitmap::of(&[Attr::LinkSupport, Attr::SymlinkSupport, Attr::MaxFileSize, Attr::TimeDelta]);
+const PATH_CONF: Bitmap =
+    Bitmap::of(&[Attr::CaseInsensitive, Attr::ChownRestricted, Attr::MaxLink, Attr::MaxName]);
+
+/// What pseudo directories answer of their file system.
+const NO_SPACE: FsStat = FsStat {
+    total_bytes: 0,
+    free_bytes: 0,
+    avail_bytes: 0,
+    total_files: 0,
+    free_files: 0,
+    avail_files: 0,
+};
+const PSEUDO_INFO: FsInfo = FsInfo {
+    max_file_bytes: i64::MAX as u64,
+    time_delta: Time { secs: 0, nanos: 1 },
+    hard_links: true,
+    symlinks: true,
+};
+const PSEUDO_CONF: PathConf =
+    PathConf { link_max: 255, name_max: 255, chown_restricted: true, case_insensitive: false };
+
+/// Fails if attributes are asked for that can only be set (RFC 8881 §5.5).
+pub(crate) fn check_readable(wanted: &Bitmap) -> Result<(), Status> {
+    if wanted.attrs().all(Attr::is_readable) { Ok(()) } else { Err(Status::Inval) }
+}
+
+/// What an answer can have beside the attributes of the object.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Extra {
+    /// Tell also that nothing went wrong, as READDIR does.
+    pub(crate) rdattr_error: Option<NfsStat>,
+}
+
+/// Appends a `fattr4` of what is wanted and supported.
+pub(crate) fn write(
+    compound: &Compound<'_>,
+    subject: &Subject<'_>,
+    wanted: Bitmap,
+    extra: Extra,
+    to: &mut Vec<u8>,
+) -> Result<(), Fault> {
+    let minor = compound.minor;
+    let mut wanted = wanted & supported(minor);
+    if extra.rdattr_error.is_none() {
+        wanted.remove(Attr::RdattrError);
+    }
+    let asked = |group: Bitmap| if (wanted & group).is_empty() { None } else { subject.file };
+    let stat = match asked(FS_STAT) {
+        Some(file) => file.vfs().fs_stat(&file.cx(), &file.handle)?,
+        None => NO_SPACE,
+    };
+    let info = match asked(FS_INFO) {
+        Some(file) => file.vfs().fs_info(&file.cx(), &file.handle)?,
+        None => PSEUDO_INFO,
+    };
+    let conf = match asked(PATH_CONF) {
+        Some(file) => file.vfs().path_conf(&file.cx(), &file.handle)?,
+        None => PSEUDO_CONF,
+    };
+    let attr = &subject.attr;
+    let transfer = u64::from(compound.call.server.limits.transfer_bytes);
+
+    let mut w = FattrWriter::begin(to, wanted);
+    w.push(Attr::SupportedAttrs, &supported(minor));
+    w.push(Attr::Type, &ftype(attr.kind));
+    w.push(Attr::FhExpireType, &fh4::PERSISTENT);
+    w.push(Attr::Change, &attr.change);
+    w.push(Attr::Size, &attr.size);
+    w.push(Attr::LinkSupport, &info.hard_links);
+    w.push(Attr::SymlinkSupport, &info.symlinks);
+    w.push(Attr::NamedAttr, &false);
+    w.push(Attr::Fsid, &subject.fsid);
+    w.push(Attr::UniqueHandles, &true);
+    w.push(Attr::LeaseTime, &compound.call.server.v4.lease_secs());
+    w.push_some(Attr::RdattrError, extra.rdattr_error.as_ref());
+    w.push(Attr::AclSupport, &0_u32);
+    w.push(Attr::CanSetTime, &true);
+    w.push(Attr::CaseInsensitive, &conf.case_insensitive);
+    w.push(Attr::CasePreserving, &true);
+    w.push(Attr::ChownRestricted, &conf.chown_restricted);
+    w.push(Attr::FileHandle, &subject.handle.as_nfs4());
+    w.push(Attr::FileId, &attr.fileid);
+    w.push(Attr::FilesAvail, &stat.avail_files);
+    w.push(Attr::FilesFree, &stat.free_files);
+    w.push(Attr::FilesTotal, &stat.total_files);
+    if w.wants(Attr::FsLocations) {
+        let fs_root = subject.file.map_or_else(Pathname::default, |f| pathname(&f.export().path));
+        w.push(Attr::FsLocations, &FsLocations { fs_root, locations: Array(Vec::new()) });
+    }
+    w.push(Attr::Homogeneous, &true);
+    w.push(Attr::MaxFileSize, &info.max_file_bytes);
+    w.push(Attr::MaxLink, &conf.link_max);
+    w.push(Attr::MaxName, &conf.name_max);
+    w.push(Attr::MaxRead, &transfer);
+    w.push(Attr::MaxWrite, &transfer);
+    w.push(Attr::Mode, &attr.mode);
+    w.push(Attr::NoTrunc, &true);
+    w.push(Attr::NumLinks, &attr.nlink);
+    w.push(Attr::Owner, &Decimal::of(attr.uid).as_opaque());
+    w.push(Attr::OwnerGroup, &Decimal::of(attr.gid).as_opaque());
+    w.push(Attr::RawDev, &SpecData { major: attr.rdev.0, minor: attr.rdev.1 });
+    w.push(Attr::SpaceAvail, &stat.avail_bytes);
+    w.push(Attr::SpaceFree, &stat.free_bytes);
+    w.push(Attr::SpaceTotal, &stat.total_bytes);
+    w.push(Attr::SpaceUsed, &attr.used);
+    w.push(Attr::TimeAccess, &time(attr.atime));
+    w.push(Attr::TimeDelta, &time(info.time_delta));
+    w.push(Attr::TimeMetadata, &time(attr.ctime));
+    w.push(Attr::TimeModify, &time(attr.mtime));
+    w.push(Attr::MountedOnFileId, &subject.mounted_on);
+    w.push(Attr::FsLayoutTypes, &Array::<LayoutType, 64>(Vec::new()));
+    w.push(Attr::SuppattrExclcreat, &exclusive(minor));
+    w.push(Attr::FsCharsetCap, &fs_charset_cap::CONTAINS_NON_UTF8);
+    w.push(Attr::ChangeAttrType, &ChangeAttrType::Undefined);
+    w.push(Attr::XattrSupport, &false);
+    w.finish();
+    Ok(())
+}
+
+fn pathname(path: &[u8]) -> Pathname<'_> {
+    let components = path.split(|b| *b == b'/').filter(|c| !c.is_empty());
+    Array(components.map(Opaque).collect())
+}
+
+fn ftype(kind: FileType) -> FType {
+    match kind {
+        FileType::Regular => FType::Reg,
+        FileType::Directory => FType::Dir,
+        FileType::Block => FType::Blk,
+        FileType::Character => FType::Chr,
+        FileType::Symlink => FType::Lnk,
+        FileType::Socket => FType::Sock,
+        FileType::Fifo => FType::Fifo,
+    }
+}
+
+fn time(time: Time) -> NfsTime {
+    NfsTime { seconds: time.secs, nseconds: time.nanos }
+}
+
+/// Appends a `fattr4` that says only why there are no attributes (RFC 8881 §18.23.3).
+pub(crate) fn write_error(status: Status, to: &mut Vec<u8>) {
+    let mut w = FattrWriter::begin(to, Bitmap::of(&[Attr::RdattrError]));
+    w.push(Attr::RdattrError, &NfsStat::from(status));
+    w.finish();
+}
+
+/// Appends a `fattr4` of an entry of which only its number is known.
+pub(crate) fn write_number(fileid: u64, wanted: Bitmap, to: &mut Vec<u8>) {
+    let mut w = FattrWriter::begin(to, wanted);
+    w.push(Attr::RdattrError, &NfsStat::OK);
+    w.push(Attr::MountedOnFileId, &fileid);
+    w.finish();
+}

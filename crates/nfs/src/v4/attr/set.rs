@@ -1,0 +1,94 @@
+//! Attributes from the wire: SETATTR, CREATE and OPEN.
+
+use hayase_proto::nfs4::{
+    Attr, Bitmap, Fattr, ModeMasked, NfsTime, SetAttrs, SetTime as WireSetTime, Status,
+};
+use hayase_vfs::{SetAttr, SetTime, Time};
+
+use super::supported::{exclusive, supported};
+use crate::v4::owner;
+
+const NANOS_PER_SEC: u32 = 1_000_000_000;
+const MODE_BITS: u32 = 0o7777;
+
+/// What is to be set, and as what it was asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct New {
+    pub(crate) set: SetAttr,
+    /// Needs the mode of before.
+    pub(crate) masked: Option<ModeMasked>,
+    /// What the answer says was set.
+    pub(crate) mask: Bitmap,
+}
+
+/// For what an object is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Created {
+    /// Ordinarily.
+    Plain,
+    /// With a verifier (`EXCLUSIVE4_1`).
+    Exclusive,
+}
+
+/// What SETATTR is to set (RFC 8881 §18.30).
+pub(crate) fn parse_set(fattr: Fattr<'_>, minor: u32) -> Result<New, Status> {
+    let attrs = SetAttrs::parse(fattr, &supported(minor))?;
+    if attrs.mode_umask.is_some() {
+        return Err(Status::Inval); // RFC 8275 §4: only for new objects
+    }
+    convert(&attrs, fattr.mask)
+}
+
+/// What a new object is to have (RFC 8881 §18.4, §18.16).
+pub(crate) fn parse_created(fattr: Fattr<'_>, how: Created, minor: u32) -> Result<New, Status> {
+    let attrs = SetAttrs::parse(fattr, &supported(minor))?;
+    if how == Created::Exclusive && !fattr.mask.is_subset(&exclusive(minor)) {
+        return Err(Status::Inval); // RFC 8881 §18.16.3
+    }
+    let mut new = convert(&attrs, fattr.mask)?;
+    if let Some(both) = attrs.mode_umask {
+        if both.mode & !MODE_BITS != 0 || both.umask & !0o777 != 0 {
+            return Err(Status::Inval);
+        }
+        new.set.mode = Some(both.mode & !both.umask);
+    }
+    if let Some(masked) = new.masked.take() {
+        new.set.mode = Some(masked.value & masked.mask);
+    }
+    Ok(new)
+}
+
+fn convert(attrs: &SetAttrs<'_>, mask: Bitmap) -> Result<New, Status> {
+    let modes = [Attr::Mode, Attr::ModeSetMasked, Attr::ModeUmask];
+    if modes.iter().filter(|mode| mask.contains(**mode)).count() > 1 {
+        return Err(Status::Inval); // RFC 8881 §6.2.5, RFC 8275 §4
+    }
+    let too_many = |mode: u32| mode & !MODE_BITS != 0;
+    if attrs.mode.is_some_and(too_many)
+        || attrs.mode_set_masked.is_some_and(|m| too_many(m.value) || too_many(m.mask))
+    {
+        return Err(Status::Inval);
+    }
+    let set = SetAttr {
+        mode: attrs.mode,
+        uid: attrs.owner.map(|owner| owner::parse(owner.0)).transpose()?,
+        gid: attrs.owner_group.map(|group| owner::parse(group.0)).transpose()?,
+        size: attrs.size,
+        atime: set_time(attrs.time_access_set)?,
+        mtime: set_time(attrs.time_modify_set)?,
+    };
+    Ok(New { set, masked: attrs.mode_set_masked, mask })
+}
+
+fn set_time(time: Option<WireSetTime>) -> Result<SetTime, Status> {
+    Ok(match time {
+        None => SetTime::Keep,
+        Some(WireSetTime::ServerTime) => SetTime::Now,
+        Some(WireSetTime::ClientTime(NfsTime { seconds, nseconds })) => {
+            if nseconds >= NANOS_PER_SEC {
+                return Err(Status::Inval);
+            }
+            SetTime::To(Time { secs: seconds, nanos: nseconds })
+        }
+    })
+}

@@ -1,0 +1,98 @@
+//! Which attributes there are.
+
+use hayase_proto::nfs4::{Attr, Bitmap};
+
+const MINOR_0: Bitmap = Bitmap::of(&[
+    Attr::SupportedAttrs,
+    Attr::Type,
+    Attr::FhExpireType,
+    Attr::Change,
+    Attr::Size,
+    Attr::LinkSupport,
+    Attr::SymlinkSupport,
+    Attr::NamedAttr,
+    Attr::Fsid,
+    Attr::UniqueHandles,
+    Attr::LeaseTime,
+    Attr::RdattrError,
+    Attr::AclSupport,
+    Attr::CanSetTime,
+    Attr::CaseInsensitive,
+    Attr::CasePreserving,
+    Attr::ChownRestricted,
+    Attr::FileHandle,
+    Attr::FileId,
+    Attr::FilesAvail,
+    Attr::FilesFree,
+    Attr::FilesTotal,
+    Attr::FsLocations,
+    Attr::Homogeneous,
+    Attr::MaxFileSize,
+    Attr::MaxLink,
+    Attr::MaxName,
+    Attr::MaxRead,
+    Attr::MaxWrite,
+    Attr::Mode,
+    Attr::NoTrunc,
+    Attr::NumLinks,
+    Attr::Owner,
+    Attr::OwnerGroup,
+    Attr::RawDev,
+    Attr::SpaceAvail,
+    Attr::SpaceFree,
+    Attr::SpaceTotal,
+    Attr::SpaceUsed,
+    Attr::TimeAccess,
+    Attr::TimeAccessSet,
+    Attr::TimeDelta,
+    Attr::TimeMetadata,
+    Attr::TimeModify,
+    Attr::TimeModifySet,
+    Attr::MountedOnFileId,
+]);
+
+const MINOR_1: &[Attr] =
+    &[Attr::FsLayoutTypes, Attr::ModeSetMasked, Attr::SuppattrExclcreat, Attr::FsCharsetCap];
+
+const MINOR_2: &[Attr] = &[Attr::ChangeAttrType, Attr::ModeUmask, Attr::XattrSupport];
+
+/// The attributes of a minor version (`supported_attrs`).
+pub(crate) fn supported(minor: u32) -> Bitmap {
+    match minor {
+        0 => MINOR_0,
+        1 => MINOR_0 | Bitmap::of(MINOR_1),
+        _ => MINOR_0 | Bitmap::of(MINOR_1) | Bitmap::of(MINOR_2),
+    }
+}
+
+/// What can be set together with an exclusive creation (`suppattr_exclcreat`): all but the
+/// times, which hold the verifier.
+pub(crate) fn exclusive(minor: u32) -> Bitmap {
+    let settable =
+        Bitmap::of(&[Attr::Size, Attr::Mode, Attr::Owner, Attr::OwnerGroup, Attr::ModeUmask]);
+    settable & supported(minor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hayase_proto::nfs4::AttrLevel;
+
+    #[test]
+    fn nothing_required_is_missing_and_nothing_comes_too_early() {
+        for minor in 0..=2 {
+            let supported = supported(minor);
+            for attr in Attr::ALL {
+                let info = attr.info();
+                if supported.contains(*attr) {
+                    assert!(info.first_minor <= minor, "{attr}");
+                } else {
+                    assert!(
+                        info.first_minor > minor || info.level != AttrLevel::Required,
+                        "{attr}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! LINK (RFC 8881 §18.9, RFC 7530 §16.9).
+
+use hayase_proto::nfs4::{ChangeInfo, LinkArgs, Status};
+use hayase_vfs::Wcc;
+
+use crate::v4::compound::{Compound, real};
+use crate::v4::fault::Fault;
+use crate::v4::name::name;
+use crate::v4::object::{change_info, in_directory};
+
+pub(crate) fn link(compound: &mut Compound<'_>, args: LinkArgs<'_>) -> Result<ChangeInfo, Fault> {
+    let file = real(compound.saved()?, Status::IsDir)?;
+    let name = name(args.newname.0)?;
+    let dir = compound.writable_dir()?;
+    if !file.same_export(dir) {
+        return Err(Status::XDev.into());
+    }
+    let mut changes = Wcc::default();
+    dir.vfs()
+        .link(&dir.cx(), &file.handle, &dir.handle, name, &mut changes)
+        .map_err(|error| in_directory(dir, error))?;
+    Ok(change_info(&changes))
+}

@@ -1,0 +1,61 @@
+//! SETATTR (RFC 8881 §18.30, RFC 7530 §16.32).
+
+use hayase_buf::ReplyBuf;
+use hayase_proto::nfs4::{Bitmap, ModeMasked, SetAttrArgs};
+use hayase_vfs::Wcc;
+use hayase_xdr::{Encode, Reader};
+
+use crate::call::Target;
+use crate::v4::attr::{New, parse_set};
+use crate::v4::compound::Compound;
+use crate::v4::fault::Fault;
+use crate::v4::table::decode;
+
+/// The answer has which attributes were set also when it is a failure.
+pub(crate) fn setattr(
+    compound: &mut Compound<'_>,
+    args: &mut Reader<'_>,
+    reply: &mut ReplyBuf,
+) -> Result<(), Fault> {
+    let args: SetAttrArgs<'_> = match decode(args) {
+        Ok(args) => args,
+        Err(fault) => return tell(fault, reply),
+    };
+    match set(compound, &args) {
+        Ok(mask) => {
+            mask.encode(reply.bytes_mut());
+            Ok(())
+        }
+        Err(fault) => tell(fault, reply),
+    }
+}
+
+fn tell(fault: Fault, reply: &mut ReplyBuf) -> Result<(), Fault> {
+    let Fault::Status(status) = fault else { return Err(fault) };
+    Bitmap::EMPTY.encode(reply.bytes_mut());
+    Err(Fault::Told(status))
+}
+
+fn set(compound: &mut Compound<'_>, args: &SetAttrArgs<'_>) -> Result<Bitmap, Fault> {
+    let mut new = parse_set(args.obj_attributes, compound.minor)?;
+    let file = compound.writable_dir()?;
+    if let Some(masked) = new.masked {
+        new.set.mode = Some(mode_of(file, masked)?);
+    }
+    if !new.set.is_empty() {
+        apply(file, &new)?;
+    }
+    Ok(new.mask)
+}
+
+fn apply(file: &Target, new: &New) -> Result<(), Fault> {
+    let (vfs, cx) = (file.vfs(), file.cx());
+    let done = vfs.set_attr(&cx, &file.handle, &new.set, None, &mut Wcc::default());
+    done.map_err(|error| super::not_regular(file, error))
+}
+
+/// A file's mode with some of its bits changed.
+fn mode_of(file: &Target, masked: ModeMasked) -> Result<u32, Fault> {
+    let now = file.vfs().attr(&file.cx(), &file.handle)?.mode;
+    Ok((now & !masked.mask) | (masked.value & masked.mask))
+}

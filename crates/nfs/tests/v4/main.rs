@@ -1,0 +1,13 @@
+//! NFSv4 on the wire: literal compounds in, results checked word by word (RFC 7530, RFC 8881).
+#![allow(clippy::unwrap_used)] // also what is no test function here belongs to tests
+
+#[path = "../common/mod.rs"]
+#[allow(dead_code, unused_imports)] // shared with other test programs, which use other parts of it
+mod common;
+mod ops;
+
+mod attributes;
+mod compound;
+mod listing;
+mod namespace;
+mod objects;
