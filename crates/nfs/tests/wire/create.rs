@@ -275,3 +275,18 @@ fn what_was_made_survives_a_crash() {
     lab.disk().crash();
     assert_eq!(client.names(&srv), names);
 }
+
+#[test]
+fn a_size_is_ignored_where_there_is_none() {
+    // MKDIR failed with ISDIR, the others with INVAL, which the RFC lists for none of them.
+    let lab = Lab::open();
+    let client = lab.root();
+    let srv = client.srv();
+    for bytes in [0, 1, u64::MAX] {
+        let entry = |name: &str| args().entry(&srv, format!("{name}{bytes}"));
+        make(&client, &srv, proc::MKDIR, &entry("dir").words(size(bytes)));
+        make(&client, &srv, proc::SYMLINK, &entry("link").words(size(bytes)).opaque("to"));
+        let fifo = entry("fifo").word(ftype::FIFO).words(size(bytes));
+        make(&client, &srv, proc::MKNOD, &fifo);
+    }
+}

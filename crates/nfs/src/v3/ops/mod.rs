@@ -68,7 +68,8 @@ fn make(
     let made = on(&dir, |dir| {
         dir.check_writable()?;
         let (what, set) = what?;
-        let set = set_attr(&set)?;
+        // What is not a regular file has no size to set.
+        let set = set_attr(&Sattr3 { size: None, ..set })?;
         let name = name(place.name.0)?;
         Ok(dir.vfs().make_node(&dir.cx(), &dir.handle, name, &what, &set, &mut changes)?)
     });
