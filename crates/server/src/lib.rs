@@ -18,6 +18,7 @@ mod backends;
 mod banner;
 mod exports;
 mod listen;
+mod names;
 mod options;
 mod portmap;
 mod run;

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use hayase_exports::SystemNames;
 use hayase_nfs::NfsService;
 use hayase_transport::{Config, Limits, Transport, UdpServer};
 use serde_json::Value;
@@ -16,6 +15,7 @@ use crate::admin::{AdminSocket, Request};
 use crate::backends::Backends;
 use crate::banner::{Facts, banner};
 use crate::listen::Sockets;
+use crate::names::ServerNames;
 use crate::portmap::Portmap;
 use crate::service::Programs;
 use crate::state_dir::StateDir;
@@ -67,7 +67,7 @@ impl Server {
         let state_dir = StateDir::take(&state_path)?;
         let key = state_dir.handle_key()?;
         let backends = Backends::new(state_dir.index_dir()?, files.files);
-        let names = SystemNames::default();
+        let names = ServerNames::default();
         let table = exports::load(&options, &backends, &names)?;
         let sockets = Sockets::open(&options.listen, options.port)?;
 
@@ -164,7 +164,7 @@ impl Shared {
 
     fn reload(&self) -> Result<()> {
         let _one = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
-        let names = SystemNames::default();
+        let names = ServerNames::default();
         let table = exports::load(&self.options, &self.backends, &names)
             .context("the exports stay as they were")?;
         self.programs.0.set_exports(table);
