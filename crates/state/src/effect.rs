@@ -1,0 +1,47 @@
+//! What has to be done outside.
+
+use hayase_proto::nfs4::StateId;
+
+use crate::{ClientId, ClientRecord, FileKey};
+
+/// Something to do, in the order given, after the call that returned it and before the
+/// reply it belongs to goes out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Ask a client to give a delegation back (RFC 8881 §20.2).
+    Recall {
+        /// Whose it is.
+        client: ClientId,
+        /// The delegation.
+        stateid: StateId,
+        /// The file.
+        file: FileKey,
+        /// Whether the client need not write its data back, since the file will be truncated.
+        truncate: bool,
+    },
+    /// Keep on stable storage that this client may claim state again after a restart, then
+    /// say so by [`State::client_recorded`](crate::State::client_recorded). The reply grants
+    /// the client its first state: it must not go out before.
+    RecordClient(ClientRecord),
+    /// Take such a record off stable storage. The reply may grant somebody else what this
+    /// client could claim: it must not go out before.
+    ForgetClient(ClientRecord),
+    /// Grace can end. Take these records off stable storage: their clients did not come
+    /// back. Then call [`State::grace_over`](crate::State::grace_over). If that fails, grace goes on and
+    /// the effect comes again.
+    EndGrace {
+        /// Clients that may not claim anything any more, also not after another restart.
+        forget: Vec<ClientRecord>,
+    },
+    /// A client has a new way to be called back: try it, and send what waited for one.
+    /// What comes of it is told by [`State::callback_path`](crate::State::callback_path).
+    ProbeCallback {
+        /// The client.
+        client: ClientId,
+    },
+    /// Locks of a file have gone: bring the kernel's locks in line with the table.
+    LocksChanged {
+        /// The file.
+        file: FileKey,
+    },
+}

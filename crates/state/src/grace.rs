@@ -1,0 +1,327 @@
+//! Grace: after a restart, the time in which clients claim back what they had
+//! (RFC 8881 §8.4.2, RFC 7530 §9.6.2).
+//!
+//! There is grace only if records of clients were found. It ends as soon as every recorded
+//! client of NFSv4.1 has said `RECLAIM_COMPLETE`; clients of NFSv4.0 have no way to say
+//! that they are done, so if there is one, it ends by the clock. While claims keep coming,
+//! the clock is given up to as much time again.
+//!
+//! **Edge conditions** (RFC 8881 §8.4.3, RFC 7530 §9.6.3.4). A record on stable storage
+//! means: nothing this client could hold was granted to anybody else since it was heard of
+//! last. So a record is
+//! - written before the client gets its first state: at `RECLAIM_COMPLETE` for NFSv4.1, with the first OPEN
+//!   that is granted for NFSv4.0; earlier would let a client claim after a second restart that
+//!   came back from the first one but had not claimed anything yet;
+//! - taken off before anything is granted that such a client may have held: when its state is
+//!   purged because somebody wants it or a delegation is revoked;
+//! - taken off at the end of grace if the client did not come back: from then on anybody may
+//!   be granted what it held. Until that is done grace goes on; a `RECLAIM_COMPLETE` of such a client in
+//!   that moment is put off, so that its new record is written after the old one is gone.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hayase_proto::nfs4::Status;
+
+use crate::client::Client;
+use crate::sharded::lock;
+use crate::{ClientName, ClientRecord, Config, Effect, Now, Principal, Protocol, State};
+
+/// A claim this recent says that more may come.
+const CLAIMING_MILLIS: u64 = 5_000;
+
+/// Who may claim, and until when.
+#[derive(Debug)]
+pub(crate) struct Grace {
+    active: AtomicBool,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    phase: Phase,
+    claimants: HashMap<ClientName, Claimant>,
+    start_millis: u64,
+    last_claim_millis: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Recorded clients may claim.
+    Claiming,
+    /// Nobody may claim any more; the records of those who did not come back are being taken off.
+    Ending,
+    Over,
+}
+
+/// A client of before the restart.
+#[derive(Debug)]
+struct Claimant {
+    principal: Principal,
+    /// Its record stays: it said `RECLAIM_COMPLETE`, or is of NFSv4.0 and claimed something.
+    settled: bool,
+}
+
+impl Grace {
+    /// Grace for the clients recorded by the previous run; none if there are none.
+    pub(crate) fn new(recovered: Vec<ClientRecord>, now: Now) -> Self {
+        let claimants: HashMap<_, _> = recovered
+            .into_iter()
+            .map(|r| (r.owner, Claimant { principal: r.principal, settled: false }))
+            .collect();
+        let active = !claimants.is_empty();
+        let phase = if active { Phase::Claiming } else { Phase::Over };
+        let start_millis = now.millis();
+        let inner = Inner { phase, claimants, start_millis, last_claim_millis: None };
+        Grace { active: AtomicBool::new(active), inner: Mutex::new(inner) }
+    }
+
+    /// Whether locking that claims nothing has to wait (`NFS4ERR_GRACE`).
+    pub(crate) fn is_active(&self) -> bool {
+        self.active.load(Ordering::Acquire)
+    }
+
+    /// Who may claim under this name, by the records.
+    pub(crate) fn claimant(&self, owner: &ClientName) -> Option<Principal> {
+        if !self.is_active() {
+            return None;
+        }
+        lock(&self.inner).claimants.get(owner).map(|claimant| claimant.principal)
+    }
+
+    /// Whether the client has something to claim and has not said that it is done.
+    pub(crate) fn awaits(&self, client: &Client) -> bool {
+        self.is_active()
+            && lock(&self.inner)
+                .claimants
+                .get(client.owner())
+                .is_some_and(|c| c.principal == client.principal() && !c.settled)
+    }
+
+    /// Whether the client may claim state now (RFC 8881 §15.1.9.5, §18.51.3).
+    pub(crate) fn may_reclaim(&self, client: &Client, now: Now) -> Result<(), Status> {
+        if !self.is_active() {
+            return Err(Status::NoGrace);
+        }
+        let mut inner = lock(&self.inner);
+        if inner.phase != Phase::Claiming {
+            return Err(Status::NoGrace);
+        }
+        let Some(claimant) = inner.claimants.get(client.owner()) else {
+            return Err(Status::ReclaimBad);
+        };
+        if claimant.principal != client.principal() {
+            return Err(Status::ReclaimBad);
+        }
+        if claimant.settled && client.owner().protocol == Protocol::V41 {
+            return Err(Status::NoGrace);
+        }
+        inner.last_claim_millis = Some(now.millis());
+        Ok(())
+    }
+
+    /// The client keeps its record: it is done claiming, or cannot say so and has claimed.
+    fn settle(&self, client: &Client) -> Result<(), Status> {
+        if !self.is_active() {
+            return Ok(());
+        }
+        let mut inner = lock(&self.inner);
+        let ending = inner.phase == Phase::Ending;
+        let claimant = inner.claimants.get_mut(client.owner());
+        if let Some(claimant) = claimant.filter(|c| c.principal == client.principal()) {
+            if ending && !claimant.settled {
+                return Err(Status::Delay);
+            }
+            claimant.settled = true;
+        }
+        Ok(())
+    }
+
+    /// The record of this owner is gone.
+    pub(crate) fn forget(&self, owner: &ClientName) {
+        if self.is_active() {
+            lock(&self.inner).claimants.remove(owner);
+        }
+    }
+
+    /// If grace can end: the records to take off first. The same until that is done.
+    fn ending(&self, now: Now, config: &Config) -> Option<Vec<ClientRecord>> {
+        if !self.is_active() {
+            return None;
+        }
+        let mut inner = lock(&self.inner);
+        if inner.phase == Phase::Claiming && !inner.can_end(now, config) {
+            return None;
+        }
+        inner.phase = Phase::Ending;
+        let lost = inner.claimants.iter().filter(|(_, claimant)| !claimant.settled);
+        let mut lost: Vec<_> = lost
+            .map(|(owner, c)| ClientRecord { owner: owner.clone(), principal: c.principal })
+            .collect();
+        lost.sort_unstable_by(|a, b| a.owner.cmp(&b.owner));
+        Some(lost)
+    }
+
+    fn end(&self) {
+        let mut inner = lock(&self.inner);
+        if inner.phase == Phase::Ending {
+            inner.phase = Phase::Over;
+            inner.claimants = HashMap::new();
+            self.active.store(false, Ordering::Release);
+        }
+    }
+}
+
+impl Inner {
+    fn can_end(&self, now: Now, config: &Config) -> bool {
+        let all_done = self
+            .claimants
+            .iter()
+            .all(|(owner, claimant)| claimant.settled && owner.protocol == Protocol::V41);
+        let grace_millis = u64::from(config.grace_secs) * 1000;
+        let passed = now.millis().saturating_sub(self.start_millis);
+        let claiming = self
+            .last_claim_millis
+            .is_some_and(|last| now.millis().saturating_sub(last) < CLAIMING_MILLIS);
+        all_done || passed >= 2 * grace_millis || passed >= grace_millis && !claiming
+    }
+}
+
+impl State {
+    /// Whether clients may be claiming state of before a restart, so that everybody else waits.
+    pub fn in_grace(&self) -> bool {
+        self.grace.is_active()
+    }
+
+    /// `RECLAIM_COMPLETE` (RFC 8881 §18.51). That there is a current file handle if `one_fs`
+    /// is the caller's to see to; no file system ever comes from another server, so there is
+    /// nothing to do then.
+    pub fn reclaim_complete(
+        &self,
+        now: Now,
+        client: crate::ClientId,
+        one_fs: bool,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Status> {
+        let client = self.living(now, client)?;
+        if one_fs {
+            return Ok(());
+        }
+        if client.has_reclaimed() {
+            return Err(Status::CompleteAlready);
+        }
+        self.grace.settle(&client)?;
+        if !client.complete_reclaim() {
+            return Err(Status::CompleteAlready);
+        }
+        self.record(&client, effects);
+        self.end_grace(now, effects);
+        Ok(())
+    }
+
+    /// The client was granted state. The first time, a client of NFSv4.0 is recorded; one of
+    /// NFSv4.1 was by `RECLAIM_COMPLETE`, or has an old record it is claiming by.
+    pub(crate) fn note_state_granted(&self, client: &Client, effects: &mut Vec<Effect>) {
+        if client.owner().protocol == Protocol::V41 || client.is_recorded() {
+            return;
+        }
+        // While grace ends nothing is granted, so there is no refusal to pass on.
+        let _ = self.grace.settle(client);
+        self.record(client, effects);
+    }
+
+    /// Something of the client was revoked while it was alive. Somebody else gets it, so the client
+    /// must not claim it after a restart, until it has taken notice.
+    pub(crate) fn note_state_revoked(&self, client: &Client, effects: &mut Vec<Effect>) {
+        client.bar_from_record();
+        self.unrecord(client, effects);
+    }
+
+    /// The client has freed everything that was revoked (RFC 8881 §18.38.3): it may be
+    /// recorded again.
+    pub(crate) fn note_revocation_acknowledged(&self, client: &Client, effects: &mut Vec<Effect>) {
+        client.unbar_from_record();
+        if client.has_reclaimed() {
+            self.record(client, effects);
+        }
+    }
+
+    /// Asks for the client's record to be written unless it is known to be there.
+    fn record(&self, client: &Client, effects: &mut Vec<Effect>) {
+        if client.is_recorded() || client.is_barred_from_record() {
+            return;
+        }
+        let mut owners = self.clients.owners();
+        let Some(owner) = owners.get_mut(client.owner()) else { return };
+        if owner.confirmed.as_ref().is_none_or(|confirmed| confirmed.id() != client.id()) {
+            return;
+        }
+        let there = owner.record.filter(|record| record.principal == client.principal());
+        if there.is_some_and(|record| record.durable) {
+            client.set_recorded(true);
+            return;
+        }
+        if there.is_none() && owner.record.is_some() {
+            // The record of whoever used the name before is written over.
+            self.grace.forget(client.owner());
+        }
+        // Until it has arrived everybody who grants something asks for it.
+        owner.record =
+            Some(crate::client::Recorded { principal: client.principal(), durable: false });
+        effects.push(Effect::RecordClient(client.record()));
+    }
+
+    fn unrecord(&self, client: &Client, effects: &mut Vec<Effect>) {
+        let mut owners = self.clients.owners();
+        client.set_recorded(false);
+        let Some(owner) = owners.get_mut(client.owner()) else { return };
+        if owner.record.take().is_some() {
+            effects.push(Effect::ForgetClient(client.record()));
+        }
+    }
+
+    /// A record asked for by [`Effect::RecordClient`] is on stable storage. If it is not wanted any more by now,
+    /// `effects` says so.
+    pub fn client_recorded(&self, record: &ClientRecord, effects: &mut Vec<Effect>) {
+        let mut owners = self.clients.owners();
+        let owner = owners.get_mut(&record.owner);
+        match owner {
+            Some(owner) if owner.record.is_some() => {
+                if let Some(there) = &mut owner.record {
+                    there.durable |= there.principal == record.principal;
+                }
+                if let Some(client) = &owner.confirmed {
+                    client.set_recorded(client.principal() == record.principal);
+                }
+            }
+            _ => effects.push(Effect::ForgetClient(record.clone())),
+        }
+    }
+
+    /// Ends grace if it can end.
+    pub(crate) fn end_grace(&self, now: Now, effects: &mut Vec<Effect>) {
+        let Some(forget) = self.grace.ending(now, &self.config) else { return };
+        let mut owners = self.clients.owners();
+        for record in &forget {
+            if let Some(owner) = owners.get_mut(&record.owner) {
+                owner.record = None;
+                if let Some(client) = &owner.confirmed {
+                    client.set_recorded(false);
+                }
+            }
+        }
+        effects.push(Effect::EndGrace { forget });
+    }
+
+    /// What [`Effect::EndGrace`] asked for is done.
+    pub fn grace_over(&self) {
+        self.grace.end();
+        for client in self.clients.all() {
+            client.give_up_reclaim();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
