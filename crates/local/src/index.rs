@@ -136,10 +136,10 @@ impl Index {
             return Ok(());
         }
         let place = Place { dir, name: name.into() };
-        if let Some(store) = &self.store {
-            if !store.read(key).as_ref().is_some_and(same) {
-                store.change((key, Some(place.clone())), wait)?;
-            }
+        if let Some(store) = &self.store
+            && !store.read(key).as_ref().is_some_and(same)
+        {
+            store.change((key, Some(place.clone())), wait)?;
         }
         self.remember(key, place);
         Ok(())

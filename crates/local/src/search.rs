@@ -122,10 +122,10 @@ impl Core {
             },
         };
         let file = self.with_room(|| fs::openat(dir, &*place.name, flags, Mode::empty()));
-        if let Ok(file) = file {
-            if key_of(mount, &file)? == wanted {
-                return Ok(Some(file));
-            }
+        if let Ok(file) = file
+            && key_of(mount, &file)? == wanted
+        {
+            return Ok(Some(file));
         }
         // Renamed in its directory, most likely.
         let Some(name) = entries_of(dir, mount, wanted).found else { return Ok(None) };

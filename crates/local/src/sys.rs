@@ -30,7 +30,7 @@ impl KernelHandle {
     pub(crate) fn new(kind: u8, from: &[u8]) -> Option<Self> {
         let mut bytes = [0; KERNEL_HANDLE_MAX];
         bytes.get_mut(..from.len())?.copy_from_slice(from);
-        let whole = !from.is_empty() && from.len() % 4 == 0;
+        let whole = !from.is_empty() && from.len().is_multiple_of(4);
         whole.then_some(KernelHandle { kind, len: from.len() as u8, bytes })
     }
 

@@ -61,12 +61,12 @@ impl State {
         }
         let State { nodes, last_change, .. } = self;
         for inode in nodes.values_mut() {
-            if let Body::Regular(data) = &mut inode.body {
-                if let Some(mtime) = data.lose_unstable() {
-                    *last_change += 1;
-                    inode.meta.change = *last_change;
-                    inode.meta.mtime = mtime;
-                }
+            if let Body::Regular(data) = &mut inode.body
+                && let Some(mtime) = data.lose_unstable()
+            {
+                *last_change += 1;
+                inode.meta.change = *last_change;
+                inode.meta.mtime = mtime;
             }
         }
         self.pages_used = self.nodes.values().map(Inode::page_count).sum();

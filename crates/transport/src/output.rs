@@ -110,11 +110,11 @@ impl Output {
     }
 
     fn finish_payload(&mut self) {
-        if let Some((Segment::Payload(payload), _)) = self.replies.next_segment(self.sent) {
-            if self.payload_sent == payload.len() {
-                self.replies.pop_payload();
-                self.payload_sent = 0;
-            }
+        if let Some((Segment::Payload(payload), _)) = self.replies.next_segment(self.sent)
+            && self.payload_sent == payload.len()
+        {
+            self.replies.pop_payload();
+            self.payload_sent = 0;
         }
     }
 

@@ -212,11 +212,11 @@ impl<S: Service> Shard<S> {
 
     /// Gives a connection a turn, once, however often it is asked for.
     fn enqueue(&mut self, id: ConnectionId) {
-        if let Some(connection) = self.connection(id) {
-            if !connection.queued {
-                connection.queued = true;
-                self.turns.push_back(id);
-            }
+        if let Some(connection) = self.connection(id)
+            && !connection.queued
+        {
+            connection.queued = true;
+            self.turns.push_back(id);
         }
     }
 

@@ -1,5 +1,6 @@
 //! `#[derive(Xdr)]`: both directions of XDR for structs, enums of numbers and
 //! discriminated unions. See `hayase-xdr` for what it means.
+#![forbid(unsafe_code)]
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

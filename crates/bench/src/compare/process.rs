@@ -73,10 +73,10 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         // A process that has ended already is not waited for again; its id is not used.
-        if let Ok(None) = self.child.try_wait() {
-            if let Err(error) = self.stop() {
-                eprintln!("{} cannot be ended: {error:#}", self.what);
-            }
+        if let Ok(None) = self.child.try_wait()
+            && let Err(error) = self.stop()
+        {
+            eprintln!("{} cannot be ended: {error:#}", self.what);
         }
     }
 }

@@ -39,7 +39,7 @@ fn every_call_is_answered_once_whichever_way_it_went() {
             scope.spawn(move || {
                 let mut peer = lab.connect();
                 let call = |number: usize| {
-                    let action = if number % 3 == 0 { "work" } else { "call" };
+                    let action = if number.is_multiple_of(3) { "work" } else { "call" };
                     format!("{action} {connection} {number:06}").into_bytes()
                 };
                 let stream: Vec<u8> = (0..2000).flat_map(|n| fragment(true, &call(n))).collect();
