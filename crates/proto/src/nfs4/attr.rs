@@ -217,17 +217,17 @@ attributes! {
     ChangeAttrType = 79 "change_attr_type" Recommended Read 2,
     /// The security label (RFC 7862 §12.2.4).
     SecLabel = 80 "sec_label" Recommended ReadSet 2,
-    /// Permission bits and umask of a new object (RFC 8275 §4).
+    /// Permission bits and umask of a new object (RFC 8275).
     ModeUmask = 81 "mode_umask" Recommended Set 2,
     /// Whether the file system has extended attributes (RFC 8276 §8.2.1).
     XattrSupport = 82 "xattr_support" Recommended Read 2,
-    /// Whether reading the data takes long (RFC 9754 §3).
+    /// Whether reading the data takes long (RFC 9754).
     Offline = 83 "offline" Recommended Read 2,
     /// Last read, as a delegation's holder sees it (RFC 9754 §5).
     TimeDelegAccess = 84 "time_deleg_access" Recommended Set 2,
     /// Last change of the data, as a delegation's holder sees it (RFC 9754 §5).
     TimeDelegModify = 85 "time_deleg_modify" Recommended Set 2,
-    /// What OPEN supports (RFC 9754 §4).
+    /// What OPEN supports (RFC 9754).
     OpenArguments = 86 "open_arguments" Recommended Read 2,
 }
 

@@ -97,7 +97,7 @@ pub struct ModeMasked {
 }
 
 /// Permission bits of a new object and what an inherited access control list
-/// makes unnecessary (RFC 8275 §4, `mode_umask4`).
+/// makes unnecessary (RFC 8275, `mode_umask4`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Xdr)]
 pub struct ModeUmask {
     /// Permission bits, the umask not applied.
@@ -211,7 +211,7 @@ pub type MdsThreshold<'a> = Array<ThresholdItem<'a>, 16>;
 /// Layout types of a file or a file system, the preferred first (RFC 8881 §5.12.1).
 pub type LayoutTypes = Array<LayoutType, 64>;
 
-/// What OPEN supports, each a set of numbers (RFC 9754 §4, `open_arguments4`).
+/// What OPEN supports, each a set of numbers (RFC 9754, `open_arguments4`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Xdr)]
 pub struct OpenArguments {
     /// Values of `share_access`: 1, 2, 3.

@@ -15,23 +15,32 @@ mod attr_ops;
 mod attr_types;
 mod attrs;
 mod bitmap;
+mod cb;
+mod cb_op;
 mod client40;
 mod compound;
+mod copy;
 mod delegation;
+mod device;
 mod dir_ops;
 mod exchange_id;
 mod fattr;
 mod fs_locations;
 mod handle;
+mod layout;
+mod layout_files;
+mod layout_report;
 mod layout_type;
 mod lock;
 mod lookup;
 mod net_addr;
+mod notify;
 mod op;
 mod open;
 mod open_res;
 mod operation;
 mod read;
+mod read_plus;
 mod readdir;
 mod readdir_writer;
 mod reply;
@@ -39,10 +48,12 @@ mod res;
 mod secinfo;
 mod sequence;
 mod session;
+mod space;
 mod stateid;
 mod status;
 mod write;
 mod write_span;
+mod xattr;
 
 pub use acl::{
     Acl, MAX_ACES, NfsAce, NfsAcl41, ace_flag, ace_mask, ace_type, acl_flag, acl_support,
@@ -82,26 +93,60 @@ pub use res::{Failure, Res4};
 pub use stateid::{LockOwner, OpenOwner, StateId, StateOwner};
 pub use status::{NfsStat, Status};
 
+pub use cb::{
+    CbGetAttrArgs, CbGetAttrRes, CbIllegalArgs, CbIllegalRes, CbLayoutRecallArgs,
+    CbLayoutRecallRes, CbNotifyLockArgs, CbNotifyLockRes, CbOffloadArgs, CbOffloadRes,
+    CbPushDelegArgs, CbPushDelegRes, CbRecallAnyArgs, CbRecallAnyRes, CbRecallArgs, CbRecallRes,
+    CbRecallSlotArgs, CbRecallSlotRes, CbRecallableObjAvailArgs, CbRecallableObjAvailRes,
+    CbSequenceArgs, CbSequenceRes, CbSequenceResOk, CbWantsCancelledArgs, CbWantsCancelledRes,
+    LayoutRecall, LayoutRecallFile, OffloadInfo, ReferringCall, ReferringCallList, rca4_type,
+};
+pub use cb_op::{CB_PROC_COMPOUND, CB_PROC_NULL, CB_PROGRAM, CB_VERSION, CbCompoundHead, CbOp};
 pub use client40::{
     CbClient, NfsClientId, ReleaseLockOwnerArgs, ReleaseLockOwnerRes, RenewArgs, RenewRes,
     SetClientIdArgs, SetClientIdConfirmArgs, SetClientIdConfirmRes, SetClientIdFail,
     SetClientIdRes, SetClientIdResOk,
+};
+pub use copy::{
+    CloneArgs, CloneRes, CopyArgs, CopyFail, CopyNotifyArgs, CopyNotifyRes, CopyNotifyResOk,
+    CopyRequirements, CopyRes, CopyResOk, NetLoc, OffloadCancelArgs, OffloadCancelRes,
+    OffloadStatusArgs, OffloadStatusRes, OffloadStatusResOk, WriteResponse,
 };
 pub use delegation::{
     DelegClaim, DelegPurgeArgs, DelegPurgeRes, DelegReturnArgs, DelegReturnRes, DirDelegation,
     GetDirDelegationArgs, GetDirDelegationRes, GetDirDelegationResOk, WantDelegationArgs,
     WantDelegationRes,
 };
+pub use device::{
+    DeviceAddr, DeviceId, GetDeviceInfoArgs, GetDeviceInfoFail, GetDeviceInfoRes,
+    GetDeviceInfoResOk, GetDeviceListArgs, GetDeviceListRes, GetDeviceListResOk,
+};
 pub use exchange_id::{
     ClientOwner, DestroyClientIdArgs, DestroyClientIdRes, ExchangeIdArgs, ExchangeIdRes,
     ExchangeIdResOk, NfsImplId, ServerOwner, SsvInfo, SsvParms, StateProtectArgs, StateProtectOps,
     StateProtectRes, exchange_id_flag,
+};
+pub use layout::{
+    Layout, LayoutCommitArgs, LayoutCommitRes, LayoutContent, LayoutGetArgs, LayoutGetFail,
+    LayoutGetRes, LayoutGetResOk, LayoutIoMode, LayoutReturn, LayoutReturnArgs, LayoutReturnFile,
+    LayoutReturnRes, LayoutUpdate,
+};
+pub use layout_files::{
+    FileLayout, FileLayoutDsAddr, FileLayoutHint, MAX_STRIPES, MultipathList, nfl_util, nflh_care,
+};
+pub use layout_report::{
+    DeviceError, IoInfo, LayoutErrorArgs, LayoutErrorRes, LayoutStatsArgs, LayoutStatsRes,
 };
 pub use lock::{
     ExistLockOwner, LockArgs, LockDenied, LockFail, LockRes, LockTArgs, LockTRes, LockType,
     LockUArgs, LockURes, Locker, OpenToLockOwner,
 };
 pub use net_addr::NetAddr;
+pub use notify::{
+    CbNotifyArgs, CbNotifyDeviceIdArgs, CbNotifyDeviceIdRes, CbNotifyRes, Notify, NotifyAdd,
+    NotifyAttr, NotifyDeviceIdChange, NotifyDeviceIdDelete, NotifyDeviceIdType, NotifyEntry,
+    NotifyRemove, NotifyRename, NotifyType, NotifyVerifier, PrevEntry,
+};
 pub use open::{
     ClaimDelegateCur, CreateHow, CreateVerfAttr, DelegationType, OpenArgs, OpenClaim, OpenHow,
     open_args, share_access, share_deny, share_want,
@@ -112,6 +157,10 @@ pub use open_res::{
     WhyNoDelegation, WriteDelegation, open_result,
 };
 pub use read::{ReadArgs, ReadHeadRes, ReadRes, ReadResHead, ReadResOk};
+pub use read_plus::{
+    ReadPlusArgs, ReadPlusContent, ReadPlusContentHead, ReadPlusData, ReadPlusDataHead,
+    ReadPlusHeadRes, ReadPlusHole, ReadPlusRes, ReadPlusResHead, ReadPlusResOk,
+};
 pub use readdir::{Entry4, ReaddirArgs, ReaddirRes, ReaddirResOk};
 pub use readdir_writer::ReaddirWriter;
 pub use secinfo::{
@@ -129,8 +178,16 @@ pub use session::{
     ChannelDirFromServer, CreateSessionArgs, CreateSessionRes, CreateSessionResOk,
     DestroySessionArgs, DestroySessionRes, GssCbHandles, create_session_flag,
 };
+pub use space::{
+    AllocateArgs, AllocateRes, AppDataBlock, DataContent, DeallocateArgs, DeallocateRes, IoAdvice,
+    IoAdviseArgs, IoAdviseRes, SeekArgs, SeekRes, SeekResOk, WriteSameArgs, WriteSameRes,
+};
 pub use write::{CommitArgs, CommitRes, WriteArgs, WriteArgsHead, WriteRes, WriteResOk};
 pub use write_span::write_data_span;
+pub use xattr::{
+    GetXattrArgs, GetXattrRes, ListXattrsArgs, ListXattrsRes, ListXattrsResOk, RemoveXattrArgs,
+    RemoveXattrRes, SetXattrArgs, SetXattrOption, SetXattrRes, XattrKey, XattrValue,
+};
 
 // The same on the wire of both versions.
 pub use crate::nfs3::{DataSpan, DirList, DirListIter, StableHow};

@@ -159,12 +159,12 @@ pub mod share_want {
     pub const PUSH_DELEG_WHEN_UNCONTENDED: u32 = 0x2_0000;
     /// One that lets the client keep the times (RFC 9754 §5).
     pub const DELEG_TIMESTAMPS: u32 = 0x10_0000;
-    /// A delegation alone will do, without an open (RFC 9754 §4).
+    /// A delegation alone will do, without an open (RFC 9754).
     pub const OPEN_XOR_DELEGATION: u32 = 0x20_0000;
 }
 
 /// Bit numbers in [`OpenArguments::share_access_want`](super::OpenArguments::share_access_want)
-/// (RFC 9754 §4).
+/// (RFC 9754).
 pub mod open_args {
     /// [`share_want::ANY_DELEG`](super::share_want::ANY_DELEG).
     pub const WANT_ANY_DELEG: u32 = 3;

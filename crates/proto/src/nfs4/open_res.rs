@@ -31,7 +31,7 @@ pub mod open_result {
     pub const LOCKTYPE_POSIX: u32 = 0x04;
     /// The file stays while it is open, even if it is removed.
     pub const PRESERVE_UNLINKED: u32 = 0x08;
-    /// There is a delegation and no open (RFC 9754 §4).
+    /// There is a delegation and no open (RFC 9754).
     pub const NO_OPEN_STATEID: u32 = 0x10;
     /// The server may send `CB_NOTIFY_LOCK`.
     pub const MAY_NOTIFY_LOCK: u32 = 0x20;

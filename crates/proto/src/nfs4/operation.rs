@@ -39,14 +39,12 @@ macro_rules! operations {
             fn skip_args(self, from: &mut Reader<'_>) -> Result<()> {
                 match self {
                     $($ops::$op => $args::decode(from).map(drop),)*
-                    _ => Err(Error::UnknownValue(self.into())),
                 }
             }
 
             fn skip_res(self, from: &mut Reader<'_>) -> Result<()> {
                 match self {
                     $($ops::$op => $res::decode(from).map(drop),)*
-                    _ => Err(Error::UnknownValue(self.into())),
                 }
             }
         }
@@ -99,6 +97,11 @@ operations! {
         DestroySession: DestroySessionArgs => DestroySessionRes,
         FreeStateId: FreeStateIdArgs => FreeStateIdRes,
         GetDirDelegation: GetDirDelegationArgs => GetDirDelegationRes,
+        GetDeviceInfo: GetDeviceInfoArgs => GetDeviceInfoRes<'r>,
+        GetDeviceList: GetDeviceListArgs => GetDeviceListRes,
+        LayoutCommit: LayoutCommitArgs<'_> => LayoutCommitRes,
+        LayoutGet: LayoutGetArgs => LayoutGetRes<'r>,
+        LayoutReturn: LayoutReturnArgs<'_> => LayoutReturnRes,
         SecInfoNoName: SecInfoNoNameArgs => SecInfoNoNameRes<'r>,
         Sequence: SequenceArgs => SequenceRes,
         SetSsv: SetSsvArgs<'_> => SetSsvRes<'r>,
@@ -106,6 +109,42 @@ operations! {
         WantDelegation: WantDelegationArgs => WantDelegationRes<'r>,
         DestroyClientId: DestroyClientIdArgs => DestroyClientIdRes,
         ReclaimComplete: ReclaimCompleteArgs => ReclaimCompleteRes,
+        Allocate: AllocateArgs => AllocateRes,
+        Copy: CopyArgs<'_> => CopyRes,
+        CopyNotify: CopyNotifyArgs<'_> => CopyNotifyRes<'r>,
+        Deallocate: DeallocateArgs => DeallocateRes,
+        IoAdvise: IoAdviseArgs => IoAdviseRes,
+        LayoutError: LayoutErrorArgs => LayoutErrorRes,
+        LayoutStats: LayoutStatsArgs<'_> => LayoutStatsRes,
+        OffloadCancel: OffloadCancelArgs => OffloadCancelRes,
+        OffloadStatus: OffloadStatusArgs => OffloadStatusRes,
+        ReadPlus: ReadPlusArgs => ReadPlusRes<'r>,
+        Seek: SeekArgs => SeekRes,
+        WriteSame: WriteSameArgs<'_> => WriteSameRes,
+        Clone: CloneArgs => CloneRes,
+        GetXattr: GetXattrArgs<'_> => GetXattrRes<'r>,
+        SetXattr: SetXattrArgs<'_> => SetXattrRes,
+        ListXattrs: ListXattrsArgs => ListXattrsRes<'r>,
+        RemoveXattr: RemoveXattrArgs<'_> => RemoveXattrRes,
         Illegal: IllegalArgs => IllegalRes,
+    }
+}
+
+operations! {
+    CbOp {
+        GetAttr: CbGetAttrArgs<'_> => CbGetAttrRes<'r>,
+        Recall: CbRecallArgs<'_> => CbRecallRes,
+        LayoutRecall: CbLayoutRecallArgs<'_> => CbLayoutRecallRes,
+        Notify: CbNotifyArgs<'_> => CbNotifyRes,
+        PushDeleg: CbPushDelegArgs<'_> => CbPushDelegRes,
+        RecallAny: CbRecallAnyArgs => CbRecallAnyRes,
+        RecallableObjAvail: CbRecallableObjAvailArgs => CbRecallableObjAvailRes,
+        RecallSlot: CbRecallSlotArgs => CbRecallSlotRes,
+        Sequence: CbSequenceArgs => CbSequenceRes,
+        WantsCancelled: CbWantsCancelledArgs => CbWantsCancelledRes,
+        NotifyLock: CbNotifyLockArgs<'_> => CbNotifyLockRes,
+        NotifyDeviceId: CbNotifyDeviceIdArgs<'_> => CbNotifyDeviceIdRes,
+        Offload: CbOffloadArgs<'_> => CbOffloadRes,
+        Illegal: CbIllegalArgs => CbIllegalRes,
     }
 }

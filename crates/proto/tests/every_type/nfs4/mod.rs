@@ -1,6 +1,9 @@
 mod attrs;
 mod basics;
+mod callbacks;
+mod copies;
 mod data;
+mod layouts;
 mod opens;
 mod sessions;
 
@@ -24,4 +27,7 @@ pub(crate) fn add(to: &mut Vec<Sample>) {
     opens::add(to);
     sessions::add(to);
     data::add(to);
+    layouts::add(to);
+    copies::add(to);
+    callbacks::add(to);
 }
