@@ -12,6 +12,9 @@
 #![forbid(unsafe_code)]
 
 mod connection;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod inbox;
 mod input;
 mod limits;
