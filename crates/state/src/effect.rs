@@ -1,5 +1,7 @@
 //! What has to be done outside.
 
+use std::sync::Arc;
+
 use hayase_proto::nfs4::StateId;
 
 use crate::{ClientId, ClientRecord, FileKey};
@@ -39,8 +41,30 @@ pub enum Effect {
         /// The client.
         client: ClientId,
     },
-    /// Locks of a file have gone: bring the kernel's locks in line with the table.
+    /// Locks of a file have gone: bring the kernel's locks in line with the table
+    /// ([`State::locked`](crate::State::locked)).
     LocksChanged {
+        /// The file.
+        file: FileKey,
+    },
+    /// A lock that a client waits for can be had now (`CB_NOTIFY_LOCK`, RFC 8881 §20.11). Clients
+    /// of NFSv4.0 cannot be told.
+    NotifyLock {
+        /// The client.
+        client: ClientId,
+        /// The lock owner's name.
+        owner: Arc<[u8]>,
+        /// The file.
+        file: FileKey,
+    },
+    /// A delegation of the file has gone: give up what kept local programs away, if no other is
+    /// left ([`State::delegation_count`](crate::State::delegation_count)).
+    DelegationEnded {
+        /// The file.
+        file: FileKey,
+    },
+    /// No open, lock or delegation of the file is left: nothing has to be kept open for it.
+    Unused {
         /// The file.
         file: FileKey,
     },

@@ -11,13 +11,14 @@ mod base;
 mod client;
 mod config;
 mod effect;
-#[path = "file_stand_in.rs"]
 mod file;
 mod grace;
+mod owner;
 mod record;
 mod session;
 mod sharded;
 mod state;
+mod stateid;
 
 pub use base::{ClientId, ConnId, FileKey, Now, Principal};
 pub use client::{
@@ -26,6 +27,13 @@ pub use client::{
 };
 pub use config::{Config, Limits};
 pub use effect::Effect;
+pub use file::{
+    Attributes, ByteRange, Change, Claim, Closed, Conflict, Delegation, DelegationInfo, FileCounts,
+    Grant, IoAccess, IoGrant, LockArgs, LockBy, LockFailure, LockGrant, LockInfo, LockKind,
+    LockUndo, Locker, Offer, OpenArgs, OpenInfo, OpenUndo, Opened, Share, Want, WantKind, WhyNot,
+    WriteHolder,
+};
+pub use owner::{Heard, Replay, SeqOp, Turn};
 pub use record::{ClientName, ClientRecord, Protocol};
 pub use session::{
     Callback, CallbackOutcome, CallbackPath, CallbackSec, Request, Sequenced, SessionInfo, Ticket,
