@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use hayase_proto::nfs4::StateId;
 
-use crate::{ClientId, ClientRecord, FileKey};
+use crate::{ClientId, ClientName, ClientRecord, FileKey};
 
 /// Something to do, in the order given, after the call that returned it and before the
 /// reply it belongs to goes out.
+///
+/// Several threads may be performing effects at once. What is done about the record of one client
+/// has to come out as if it were done in the order of the versions:
+/// [`RecordOrder`](crate::RecordOrder) tells what has been overtaken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Ask a client to give a delegation back (RFC 8881 §20.2).
@@ -24,16 +28,28 @@ pub enum Effect {
     /// Keep on stable storage that this client may claim state again after a restart, then
     /// say so by [`State::client_recorded`](crate::State::client_recorded). The reply grants
     /// the client its first state: it must not go out before.
-    RecordClient(ClientRecord),
+    RecordClient {
+        /// What to keep.
+        record: ClientRecord,
+        /// Later decisions have higher numbers.
+        version: u64,
+    },
     /// Take such a record off stable storage. The reply may grant somebody else what this
     /// client could claim: it must not go out before.
-    ForgetClient(ClientRecord),
+    ForgetClient {
+        /// Whose record.
+        name: ClientName,
+        /// Later decisions have higher numbers.
+        version: u64,
+    },
     /// Grace can end. Take these records off stable storage: their clients did not come
-    /// back. Then call [`State::grace_over`](crate::State::grace_over). If that fails, grace goes on and
+    /// back. Then call [`State::grace_over`](crate::State::grace_over). Until that is called grace goes on, and
     /// the effect comes again.
     EndGrace {
         /// Clients that may not claim anything any more, also not after another restart.
-        forget: Vec<ClientRecord>,
+        forget: Vec<ClientName>,
+        /// Later decisions have higher numbers.
+        version: u64,
     },
     /// A client has a new way to be called back: try it, and send what waited for one.
     /// What comes of it is told by [`State::callback_path`](crate::State::callback_path).

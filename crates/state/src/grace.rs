@@ -146,7 +146,7 @@ impl Grace {
     }
 
     /// If grace can end: the records to take off first. The same until that is done.
-    fn ending(&self, now: Now, config: &Config) -> Option<Vec<ClientRecord>> {
+    fn ending(&self, now: Now, config: &Config) -> Option<Vec<ClientName>> {
         if !self.is_active() {
             return None;
         }
@@ -156,10 +156,8 @@ impl Grace {
         }
         inner.phase = Phase::Ending;
         let lost = inner.claimants.iter().filter(|(_, claimant)| !claimant.settled);
-        let mut lost: Vec<_> = lost
-            .map(|(owner, c)| ClientRecord { owner: owner.clone(), principal: c.principal })
-            .collect();
-        lost.sort_unstable_by(|a, b| a.owner.cmp(&b.owner));
+        let mut lost: Vec<_> = lost.map(|(owner, _)| owner.clone()).collect();
+        lost.sort_unstable();
         Some(lost)
     }
 
@@ -269,7 +267,8 @@ impl State {
         // Until it has arrived everybody who grants something asks for it.
         owner.record =
             Some(crate::client::Recorded { principal: client.principal(), durable: false });
-        effects.push(Effect::RecordClient(client.record()));
+        let version = owners.next_version();
+        effects.push(Effect::RecordClient { record: client.record(), version });
     }
 
     fn unrecord(&self, client: &Client, effects: &mut Vec<Effect>) {
@@ -277,7 +276,8 @@ impl State {
         client.set_recorded(false);
         let Some(owner) = owners.get_mut(client.owner()) else { return };
         if owner.record.take().is_some() {
-            effects.push(Effect::ForgetClient(client.record()));
+            let version = owners.next_version();
+            effects.push(Effect::ForgetClient { name: client.owner().clone(), version });
         }
     }
 
@@ -295,7 +295,10 @@ impl State {
                     client.set_recorded(client.principal() == record.principal);
                 }
             }
-            _ => effects.push(Effect::ForgetClient(record.clone())),
+            _ => {
+                let version = owners.next_version();
+                effects.push(Effect::ForgetClient { name: record.owner.clone(), version });
+            }
         }
     }
 
@@ -303,15 +306,16 @@ impl State {
     pub(crate) fn end_grace(&self, now: Now, effects: &mut Vec<Effect>) {
         let Some(forget) = self.grace.ending(now, &self.config) else { return };
         let mut owners = self.clients.owners();
-        for record in &forget {
-            if let Some(owner) = owners.get_mut(&record.owner) {
+        for name in &forget {
+            if let Some(owner) = owners.get_mut(name) {
                 owner.record = None;
                 if let Some(client) = &owner.confirmed {
                     client.set_recorded(false);
                 }
             }
         }
-        effects.push(Effect::EndGrace { forget });
+        let version = owners.next_version();
+        effects.push(Effect::EndGrace { forget, version });
     }
 
     /// What [`Effect::EndGrace`] asked for is done.

@@ -19,6 +19,8 @@ mod session;
 mod sharded;
 mod state;
 mod stateid;
+#[cfg(test)]
+mod testing;
 
 pub use base::{ClientId, ConnId, FileKey, Now, Principal};
 pub use client::{
@@ -34,7 +36,7 @@ pub use file::{
     WriteHolder,
 };
 pub use owner::{Heard, Replay, SeqOp, Turn};
-pub use record::{ClientName, ClientRecord, Protocol};
+pub use record::{ClientName, ClientRecord, Protocol, RecordOrder};
 pub use session::{
     Callback, CallbackOutcome, CallbackPath, CallbackSec, Request, Sequenced, SessionInfo, Ticket,
 };

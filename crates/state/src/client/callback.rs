@@ -65,6 +65,11 @@ impl CallbackHealth {
             || tried == Tried::NotYet as u8 && self.connections.load(Ordering::Acquire) > 0
     }
 
+    /// Whether callbacks were tried and did not arrive.
+    pub(crate) fn fails(&self) -> bool {
+        self.tried.load(Ordering::Acquire) == Tried::Fails as u8
+    }
+
     /// There is a new way, of which nothing is known.
     pub(crate) fn renew(&self) {
         self.tried.store(Tried::NotYet as u8, Ordering::Release);

@@ -80,7 +80,7 @@ impl State {
         if client.owner().protocol != Protocol::V40 {
             return Err(Status::StaleClientId);
         }
-        if !client.callback_works() && client.held.has_delegations() {
+        if client.callback().fails() && client.held.has_delegations() {
             return Err(Status::CbPathDown);
         }
         Ok(())

@@ -18,9 +18,9 @@ impl State {
             self.clients.remove(&mut owners, client)
         };
         let Some(removed) = removed else { return };
-        if removed.was_recorded {
+        if let Some(version) = removed.forget_version {
             self.grace.forget(client.owner());
-            effects.push(Effect::ForgetClient(client.record()));
+            effects.push(Effect::ForgetClient { name: client.owner().clone(), version });
         }
         self.take_all(client, now, effects);
     }

@@ -26,6 +26,8 @@ pub(crate) struct Owners {
     /// Ids of unconfirmed clients, the oldest first.
     unconfirmed: BTreeSet<ClientId>,
     last: u32,
+    /// Counts decisions about records on stable storage.
+    version: u64,
 }
 
 /// What is known of one owner.
@@ -48,8 +50,8 @@ pub(crate) struct Recorded {
 /// What a client that was taken out leaves behind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Removed {
-    /// It had a record on stable storage, which nobody is left to use.
-    pub(crate) was_recorded: bool,
+    /// The decision to forget its record on stable storage, if it had one.
+    pub(crate) forget_version: Option<u64>,
 }
 
 impl ShardKey for ClientId {
@@ -163,7 +165,7 @@ impl Clients {
                 entry.remove();
             }
         }
-        Some(Removed { was_recorded: record.is_some() })
+        Some(Removed { forget_version: record.map(|_| owners.next_version()) })
     }
 
     /// Gives back memory that many clients of the past took.
@@ -188,6 +190,12 @@ impl Owners {
 
     pub(crate) fn get_mut(&mut self, owner: &ClientName) -> Option<&mut Owner> {
         self.by_owner.get_mut(owner)
+    }
+
+    /// The number of a decision about a record.
+    pub(crate) fn next_version(&mut self) -> u64 {
+        self.version += 1;
+        self.version
     }
 
     pub(crate) fn unconfirmed_count(&self) -> usize {

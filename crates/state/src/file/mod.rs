@@ -51,6 +51,8 @@ pub use close::Closed;
 pub use conflict::Change;
 pub use grant::{Delegation, Grant, Offer, WhyNot};
 pub(crate) use held::Held;
+#[cfg(test)]
+pub(crate) use held::Kind;
 pub use io::{IoAccess, IoGrant};
 pub use lent::{Attributes, WriteHolder};
 pub use lock::{LockArgs, LockBy, LockFailure, LockGrant, LockKind, LockUndo};

@@ -63,16 +63,14 @@ impl Connections {
 impl Sessions {
     fn link(&self, conn: ConnId, id: SessionId) {
         self.by_connection.update(conn, |ids| {
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
+            ids.insert(id);
             Keep::Yes
         });
     }
 
     pub(super) fn unlink(&self, conn: ConnId, id: SessionId) {
         self.by_connection.update(conn, |ids| {
-            ids.retain(|other| *other != id);
+            ids.remove(&id);
             if ids.is_empty() { Keep::No } else { Keep::Yes }
         });
     }

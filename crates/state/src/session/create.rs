@@ -50,6 +50,8 @@ impl State {
             return Err(Status::StaleClientId);
         }
         if let Some(reply) = repeated(&client, args.sequence)? {
+            drop(owners);
+            self.bind_first(&reply, conn, effects);
             return Ok(reply);
         }
         // Once confirmed, any principal may make sessions: state is not protected.
@@ -98,21 +100,27 @@ impl State {
         };
         drop(owners);
 
-        let mut inner = session.lock();
-        if !inner.ended {
-            if has_back {
-                self.bind_both(&session, &mut inner, conn);
-                effects.push(Effect::ProbeCallback { client: client.id() });
-            } else {
-                self.bind_fore(&session, &mut inner, conn);
-            }
-        }
-        drop(inner);
+        self.bind_first(&reply, conn, effects);
         if let Some(old) = replaced {
             // The client's previous incarnation, and all it had (RFC 8881 §18.35.4 case 5).
             self.take_all(&old, now, effects);
         }
         Ok(reply)
+    }
+
+    /// Binds a session to the connection of its `CREATE_SESSION`, also to that of a retry.
+    fn bind_first(&self, made: &CreateSessionResOk, conn: ConnId, effects: &mut Vec<Effect>) {
+        let Some(session) = self.sessions.get(made.sessionid) else { return };
+        let mut inner = session.lock();
+        if inner.ended {
+            return;
+        }
+        if made.flags & create_session_flag::CONN_BACK_CHAN != 0 {
+            self.bind_both(&session, &mut inner, conn);
+            effects.push(Effect::ProbeCallback { client: session.client.id() });
+        } else {
+            self.bind_fore(&session, &mut inner, conn);
+        }
     }
 
     /// An id that was never used, and that nobody can guess.

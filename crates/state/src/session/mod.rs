@@ -15,10 +15,9 @@ mod sequence;
 mod slot;
 
 #[cfg(test)]
-mod simulation;
-#[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -41,7 +40,7 @@ use slot::Slots;
 pub(crate) struct Sessions {
     by_id: Sharded<SessionId, Arc<Session>>,
     /// The sessions each connection is bound to.
-    by_connection: Sharded<ConnId, Vec<SessionId>>,
+    by_connection: Sharded<ConnId, BTreeSet<SessionId>>,
     /// Bytes of all replies kept, or rather of the memory they are in.
     cached_bytes: AtomicUsize,
 }
@@ -96,6 +95,12 @@ impl Sessions {
         } else if before > after {
             self.cached_bytes.fetch_sub(before - after, Ordering::Relaxed);
         }
+    }
+
+    /// Entries there is room for without more memory.
+    #[cfg(test)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.by_id.capacity() + self.by_connection.capacity()
     }
 
     fn cached_bytes(&self) -> usize {

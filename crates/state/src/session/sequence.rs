@@ -12,6 +12,9 @@ use super::slot::Found;
 use super::{Inner, Session};
 use crate::{ClientId, ConnId, Now, State};
 
+/// The highest slot clients are asked to use when replies take much memory.
+const PRESSED_HIGHEST_SLOT: u32 = 7;
+
 /// The COMPOUND a SEQUENCE begins, as far as it matters here.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
@@ -109,10 +112,13 @@ impl State {
         self.check_sizes(&session, args, request)?;
         let found = inner.slots.begin(args.slotid, args.sequenceid, request.digest)?;
         self.bind_fore(&session, &mut inner, conn);
-        if found == Found::New {
+        // Three quarters of the memory for replies are taken: clients should use fewer slots.
+        let limit = self.config.limits.reply_cache_bytes;
+        let pressed = self.sessions.cached_bytes() > limit / 4 * 3;
+        if found == Found::New && !pressed {
             inner.slots.grow(self.config.limits.grown_slots_per_session);
         }
-        let reply = inner.sequence_reply(&session, args);
+        let reply = inner.sequence_reply(&session, args, pressed);
         drop(inner);
         session.client.renew(now);
         Ok(match found {
@@ -174,7 +180,12 @@ impl State {
 }
 
 impl Inner {
-    fn sequence_reply(&self, session: &Session, args: &SequenceArgs) -> SequenceResOk {
+    fn sequence_reply(
+        &self,
+        session: &Session,
+        args: &SequenceArgs,
+        pressed: bool,
+    ) -> SequenceResOk {
         let client = &session.client;
         let mut status_flags = self.back.status_flags(self.connections.has_back());
         if !client.callback_works() {
@@ -187,12 +198,13 @@ impl Inner {
             status_flags |= seq4_status::RESTART_RECLAIM_NEEDED;
         }
         let highest = self.slots.granted() - 1;
+        let target = if pressed { highest.min(PRESSED_HIGHEST_SLOT) } else { highest };
         SequenceResOk {
             sessionid: session.id,
             sequenceid: args.sequenceid,
             slotid: args.slotid,
             highest_slotid: highest,
-            target_highest_slotid: highest,
+            target_highest_slotid: target,
             status_flags,
         }
     }
