@@ -63,6 +63,13 @@ pub(crate) struct Serve {
     /// Threads for calls that may wait for a disk [default: 4 for each core, at least 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     threads: Option<u16>,
+    /// Seconds for which NFSv4 clients keep their state without a sign of life
+    #[arg(long, default_value_t = 90, value_name = "SECS",
+          value_parser = clap::value_parser!(u32).range(1..=3600))]
+    lease_secs: u32,
+    /// Seconds after a restart in which NFSv4 clients may claim their state [default: a lease]
+    #[arg(long, value_name = "SECS", value_parser = clap::value_parser!(u32).range(1..=3600))]
+    grace_secs: Option<u32>,
     /// Neither register with this host's rpcbind nor stand in for it on port 111
     #[arg(long)]
     no_portmap: bool,
@@ -78,6 +85,8 @@ impl From<Serve> for Options {
             state_dir: serve.state_dir,
             read_only: serve.read_only,
             threads: serve.threads.map(usize::from),
+            lease_secs: serve.lease_secs,
+            grace_secs: serve.grace_secs,
             portmap: !serve.no_portmap,
         }
     }

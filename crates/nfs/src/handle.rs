@@ -31,6 +31,14 @@ impl HandleKey {
         HandleKey(bytes)
     }
 
+    /// A name for the server that has this key, which tells nothing of the key.
+    pub fn identity(&self) -> Vec<u8> {
+        let mut hasher = SipHasher24::new_with_key(&self.0);
+        hasher.write(b"the server that has this key");
+        let identity = hasher.finish();
+        format!("hayase-{identity:016x}").into_bytes()
+    }
+
     /// Makes the handle of a file of an export.
     pub(crate) fn seal(&self, export: ExportId, handle: &Handle) -> WireHandle {
         let body = handle.as_bytes();

@@ -18,7 +18,8 @@ mod v4;
 
 pub use exports::{Export, ExportId, ExportTable};
 pub use handle::HandleKey;
+pub use hayase_state::Config as StateConfig;
 pub use limits::Limits;
 pub use peer::{Carrier, Channel, Peer};
 pub use service::{Answered, NfsService};
-pub use v4::Setup;
+pub use v4::{Clock, NoRecords, Records, Setup};

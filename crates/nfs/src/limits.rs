@@ -10,7 +10,7 @@ pub struct Limits {
     /// Most operations of one COMPOUND.
     pub compound_operations: u32,
     /// Most bytes of the reply to one COMPOUND.
-    pub compound_bytes: usize,
+    pub compound_bytes: u32,
     /// Bytes of remembered replies, all clients together.
     pub reply_cache_bytes: usize,
     /// Mounts that DUMP can list; older ones are forgotten first.

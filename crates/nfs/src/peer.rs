@@ -27,10 +27,8 @@ pub trait Channel: Send + Sync {
 /// One connection, or the sender of one datagram.
 pub struct Peer {
     /// Tells the connections of this process apart.
-    #[allow(dead_code)] // sessions are bound to connections
     pub(crate) id: u64,
     /// Calls of our own go here; a datagram has none.
-    #[allow(dead_code)] // delegations are recalled here
     pub(crate) channel: Option<Arc<dyn Channel>>,
     /// Where it comes from.
     pub address: SocketAddr,

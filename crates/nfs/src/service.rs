@@ -56,7 +56,7 @@ impl NfsService {
         key: HandleKey,
         names: Box<dyn Names + Send + Sync>,
         limits: Limits,
-        setup: &Setup,
+        setup: Setup,
     ) -> Self {
         let replies = ReplyCache::new(limits.reply_cache_bytes);
         let mounts = MountList::new(limits.mount_list);
@@ -82,16 +82,31 @@ impl NfsService {
         Peer::new(address, carrier)
     }
 
+    /// A connection has ended. Its calls may still be running.
+    pub fn disconnected(&self, peer: &Peer) {
+        self.server.v4.disconnected(peer);
+    }
+
+    /// To be called once a second: ends leases and grace.
+    pub fn tick(&self) {
+        self.server.v4.tick();
+    }
+
     /// Where the data of a WRITE starts in its record, judged from the first bytes.
     pub fn payload_offset(&self, head: &[u8]) -> Option<usize> {
         let mut reader = Reader::new(head);
         let header = CallHeader::decode(&mut reader).ok()?;
         let write = nfs3::Proc::Write as u32;
-        if (header.prog, header.vers, header.proc) != (nfs3::PROGRAM, nfs3::VERSION, write) {
-            return None;
-        }
         let args = reader.rest();
-        let span = nfs3::WriteArgsHead::data_span(args).ok()?;
+        let span = match (header.prog, header.vers, header.proc) {
+            (nfs3::PROGRAM, nfs3::VERSION, proc) if proc == write => {
+                nfs3::WriteArgsHead::data_span(args).ok()?
+            }
+            (nfs3::PROGRAM, nfs4::VERSION, nfs4::PROC_COMPOUND) => {
+                nfs4::write_data_span(args).ok()??
+            }
+            _ => return None,
+        };
         Some(head.len() - args.len() + span.offset)
     }
 
@@ -135,7 +150,7 @@ impl NfsService {
             .map_err(|stat| Abort::Refused(Refusal::Auth(stat)))?;
         let call = Call { server: &self.server, peer, credential, wait };
         match (header.prog, header.vers) {
-            (nfs3::PROGRAM, nfs4::VERSION) => v4::answer(&call, header, args, reply),
+            (nfs3::PROGRAM, nfs4::VERSION) => v4::answer(&call, header, args, record, reply),
             (nfs3::PROGRAM, _) => v3::answer(&call, header, args, record, reply),
             _ => crate::mount::answer(&call, header, args, reply.bytes_mut()),
         }

@@ -16,6 +16,7 @@
 pub mod admin;
 mod backends;
 mod banner;
+mod client_records;
 mod exports;
 mod listen;
 mod names;
@@ -24,6 +25,7 @@ mod portmap;
 mod run;
 mod server;
 mod service;
+mod state;
 mod state_dir;
 mod status;
 mod system;

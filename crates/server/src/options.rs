@@ -20,6 +20,11 @@ pub struct Options {
     pub read_only: bool,
     /// Threads for calls that may wait; by default 4 for each core, at least 16.
     pub threads: Option<usize>,
+    /// Seconds for which NFSv4 clients keep their state without a sign of life: 1 and more.
+    pub lease_secs: u32,
+    /// Seconds after a restart in which NFSv4 clients may claim their state, at most; by default
+    /// a lease.
+    pub grace_secs: Option<u32>,
     /// Tell the portmapper of this host, or be it if there is none.
     pub portmap: bool,
 }
@@ -34,6 +39,8 @@ impl Default for Options {
             state_dir: None,
             read_only: false,
             threads: None,
+            lease_secs: 90,
+            grace_secs: None,
             portmap: true,
         }
     }

@@ -18,10 +18,11 @@ use crate::listen::Sockets;
 use crate::names::ServerNames;
 use crate::portmap::Portmap;
 use crate::service::Programs;
+use crate::state::Ticker;
 use crate::state_dir::StateDir;
 use crate::status::ExportStatus;
 use crate::system::{self, OpenFiles};
-use crate::{Options, Status, exports};
+use crate::{Options, Status, exports, state};
 
 /// How long calls that are running may take when the server stops.
 const DRAIN: Duration = Duration::from_secs(4);
@@ -32,6 +33,7 @@ pub struct Server {
     transport: Transport,
     udp: Vec<UdpServer>,
     portmap: Portmap,
+    _ticker: Ticker,
     // Dropped in this order: nobody asks a server whose state directory is given up.
     _admin: AdminSocket,
 }
@@ -71,9 +73,9 @@ impl Server {
         let table = exports::load(&options, &backends, &names)?;
         let sockets = Sockets::open(&options.listen, options.port)?;
 
-        let setup = hayase_nfs::Setup { started: system::wall_clock(), ..Default::default() };
+        let setup = state::setup(&options, &state_dir.clients_dir(), key.identity())?;
         let limits = hayase_nfs::Limits::default();
-        let service = NfsService::new(table, key, Box::new(names), limits, &setup);
+        let service = NfsService::new(table, key, Box::new(names), limits, setup);
         let programs = Arc::new(Programs(service));
         let cores = system::cores();
         let threads = options.threads.unwrap_or_else(|| (4 * cores).max(16));
@@ -81,6 +83,7 @@ impl Server {
         let config = Config { shards: cores, threads, limits };
         let transport = Transport::start(&config, &programs, sockets.tcp)
             .context("the server's threads cannot be started")?;
+        let ticker = Ticker::start(Arc::clone(&programs))?;
         let udp = sockets
             .udp
             .into_iter()
@@ -109,7 +112,7 @@ impl Server {
         let admin = AdminSocket::start(shared.state_dir.admin_socket(), move |request| {
             answering.answer(request)
         })?;
-        Ok(Server { shared, transport, udp, portmap, _admin: admin })
+        Ok(Server { shared, transport, udp, portmap, _ticker: ticker, _admin: admin })
     }
 
     /// The addresses that are listened to.
@@ -144,11 +147,12 @@ impl Server {
     /// Finishes running calls, brings everything to stable storage, and ends.
     /// The answer is whether nothing had to be cut off.
     pub fn stop(self) -> bool {
-        let Server { shared, transport, udp, portmap, _admin: admin } = self;
+        let Server { shared, transport, udp, portmap, _ticker: ticker, _admin: admin } = self;
         drop(portmap);
         drop(udp);
         let drained = transport.stop(DRAIN);
         let synced = shared.backends.sync();
+        drop(ticker);
         drop(admin);
         drained && synced
     }

@@ -35,6 +35,10 @@ impl Service for Programs {
         }
     }
 
+    fn disconnected(&self, peer: &Peer) {
+        self.0.disconnected(peer);
+    }
+
     fn payload_offset(&self, head: &[u8]) -> Option<usize> {
         self.0.payload_offset(head)
     }

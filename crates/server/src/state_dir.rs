@@ -15,6 +15,7 @@ const KEY_FILE: &str = "handle.key";
 const LOCK_FILE: &str = "lock";
 const ADMIN_SOCKET: &str = "admin.sock";
 const INDEX_DIR: &str = "index";
+const CLIENTS_DIR: &str = "clients";
 
 /// Where the state is kept unless another place is named: `/var/lib/hayase` as root,
 /// else the user's own state directory after the XDG base directory specification.
@@ -74,6 +75,11 @@ impl StateDir {
     /// Where the admin socket goes.
     pub(crate) fn admin_socket(&self) -> PathBuf {
         admin_socket(&self.path)
+    }
+
+    /// Where it is kept which clients may claim their state after a restart.
+    pub(crate) fn clients_dir(&self) -> PathBuf {
+        self.path.join(CLIENTS_DIR)
     }
 
     /// Where back ends without handles of the kernel's keep their index.

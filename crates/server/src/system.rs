@@ -1,19 +1,10 @@
 //! What this process may do on this machine.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use hayase_vfs::Time;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Cores that this process may use.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// The time by the clock on the wall.
-pub(crate) fn wall_clock() -> Time {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Time { secs: i64::try_from(since.as_secs()).unwrap_or_default(), nanos: since.subsec_nanos() }
 }
 
 /// Whether this process is the superuser's.

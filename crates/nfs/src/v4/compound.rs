@@ -4,7 +4,8 @@ use hayase_buf::{Mark, ReplyBuf};
 use hayase_proto::nfs4::{
     CompoundHead, CompoundResHead, CompoundResWriter, NfsStat, Op, StateId, Status,
 };
-use hayase_rpc::Refusal;
+use hayase_rpc::{Credential, Refusal, flavor};
+use hayase_state::{ClientId, ConnId, Now, Principal, Ticket};
 use hayase_vfs::Wait;
 use hayase_xdr::{Decode, Encode, Reader};
 
@@ -23,6 +24,7 @@ pub(crate) struct Compound<'c> {
     pub(crate) call: &'c Call<'c>,
     /// The exports as they were when the compound began.
     pub(crate) table: &'c ExportTable,
+    pub(crate) now: Now,
     pub(crate) minor: u32,
     pub(crate) current: Option<Object>,
     pub(crate) saved: Option<Object>,
@@ -31,50 +33,63 @@ pub(crate) struct Compound<'c> {
     pub(crate) saved_stateid: Option<StateId>,
     /// The operation after this one, if it is one.
     pub(crate) next: Option<Op>,
+    /// The request of the session that this is.
+    pub(crate) ticket: Option<Ticket>,
+    /// It ran before, and nobody kept what it was answered.
+    pub(crate) uncached: bool,
+    /// Operations as announced.
+    pub(crate) count: u32,
+    /// Operations that ran, this one included.
+    pub(crate) position: u32,
+    /// What came, from the RPC header on.
+    pub(crate) record: &'c [u8],
     /// Where the reply begins, with its RPC header.
     reply_start: Mark,
-    /// The longest reply.
-    reply_limit: usize,
+    /// The longest reply, and what is answered instead of a longer one.
+    pub(crate) reply_limit: (u32, Status),
+}
+
+/// How a compound ends early.
+enum End {
+    Abort(Abort),
+    Replay(Box<[u8]>),
 }
 
 /// Answers a COMPOUND.
 pub(super) fn answer(
     call: &Call<'_>,
-    start: Mark,
+    record: &[u8],
+    reply_start: Mark,
     args: &mut Reader<'_>,
     reply: &mut ReplyBuf,
 ) -> Result<Answered, Abort> {
     let garbage = |_| Abort::Refused(Refusal::GarbageArgs);
     let head = CompoundHead::decode(args).map_err(garbage)?;
     if let Some(status) = refusal(call, &head) {
-        CompoundResHead { status: status.into(), tag: head.tag, count: 0 }
-            .encode(reply.bytes_mut());
+        let result = CompoundResHead { status: status.into(), tag: head.tag, count: 0 };
+        result.encode(reply.bytes_mut());
         return Ok(Answered::Reply);
     }
     let table = call.server.exports.load();
     let mut compound = Compound {
         call,
         table: &table,
+        now: call.server.v4.now(),
         minor: head.minorversion,
         current: None,
         saved: None,
         current_stateid: None,
         saved_stateid: None,
         next: None,
-        reply_start: start,
-        reply_limit: call.server.limits.compound_bytes,
+        ticket: None,
+        uncached: false,
+        count: head.count,
+        position: 0,
+        record,
+        reply_start,
+        reply_limit: (call.server.limits.compound_bytes, too_big(head.minorversion)),
     };
-    let mut writer = CompoundResWriter::begin(reply.bytes_mut(), head.tag.0);
-    let mut status = NfsStat::OK;
-    for _ in 0..head.count {
-        status = compound.step(args, &mut writer, reply)?;
-        if !status.is_ok() {
-            break;
-        }
-    }
-    // The writer fills in what it left open in the bytes it was given.
-    writer.finish(status, reply.bytes_mut());
-    Ok(Answered::Reply)
+    compound.answer(&head, args, reply).map(|()| Answered::Reply)
 }
 
 /// Why no operation of a compound is run at all.
@@ -82,22 +97,71 @@ fn refusal(call: &Call<'_>, head: &CompoundHead<'_>) -> Option<Status> {
     if head.minorversion > HIGHEST_MINOR {
         return Some(Status::MinorVersMismatch);
     }
+    // From NFSv4.1 on, the session says how many there may be.
     let too_many = head.count > call.server.limits.compound_operations;
-    match head.minorversion {
-        0 if too_many => Some(Status::Resource),
-        _ if too_many => Some(Status::TooManyOps),
-        _ => None,
-    }
+    (too_many && head.minorversion == 0).then_some(Status::Resource)
+}
+
+fn too_big(minor: u32) -> Status {
+    if minor == 0 { Status::Resource } else { Status::RepTooBig }
 }
 
 impl Compound<'_> {
+    fn answer(
+        &mut self,
+        head: &CompoundHead<'_>,
+        args: &mut Reader<'_>,
+        reply: &mut ReplyBuf,
+    ) -> Result<(), Abort> {
+        let mark = reply.mark();
+        let mut writer = CompoundResWriter::begin(reply.bytes_mut(), head.tag.0);
+        let ran = self.run_all(args, &mut writer, reply);
+        let state = &self.call.server.v4.state;
+        match ran {
+            Ok(status) => {
+                writer.finish(status, reply.bytes_mut());
+                if let Some(ticket) = self.ticket.take() {
+                    let kept = if ticket.must_cache() { reply.encoded_since(mark) } else { None };
+                    state.finish(ticket, kept);
+                }
+                Ok(())
+            }
+            Err(End::Replay(result)) => {
+                reply.rollback(mark);
+                reply.bytes_mut().extend_from_slice(&result);
+                Ok(())
+            }
+            Err(End::Abort(abort)) => {
+                if let Some(ticket) = self.ticket.take() {
+                    state.abandon(ticket);
+                }
+                Err(abort)
+            }
+        }
+    }
+
+    fn run_all(
+        &mut self,
+        args: &mut Reader<'_>,
+        writer: &mut CompoundResWriter,
+        reply: &mut ReplyBuf,
+    ) -> Result<NfsStat, End> {
+        for _ in 0..self.count {
+            let status = self.step(args, writer, reply)?;
+            if !status.is_ok() {
+                return Ok(status);
+            }
+        }
+        Ok(NfsStat::OK)
+    }
+
     /// Runs the next operation and appends its result.
     fn step(
         &mut self,
         args: &mut Reader<'_>,
         writer: &mut CompoundResWriter,
         reply: &mut ReplyBuf,
-    ) -> Result<NfsStat, Abort> {
+    ) -> Result<NfsStat, End> {
         let Ok(number) = args.word() else {
             // Fewer operations than announced: there is none to give a result.
             return Ok(Status::BadXdr.into());
@@ -107,13 +171,15 @@ impl Compound<'_> {
         let status_at = reply.bytes().len();
         NfsStat::OK.encode(reply.bytes_mut());
         let mark = reply.mark();
+        self.position += 1;
         let done = match entry {
             Some(entry) => self.run(entry, args, reply),
             None => Err(Fault::Status(Status::OpIllegal)),
         };
         let status = match done {
             Ok(()) => return Ok(NfsStat::OK),
-            Err(Fault::Abort(abort)) => return Err(abort),
+            Err(Fault::Abort(abort)) => return Err(End::Abort(abort)),
+            Err(Fault::Replay(result)) => return Err(End::Replay(result)),
             Err(Fault::Status(status)) => {
                 reply.rollback(mark);
                 status
@@ -131,28 +197,82 @@ impl Compound<'_> {
         args: &mut Reader<'_>,
         reply: &mut ReplyBuf,
     ) -> Result<(), Fault> {
+        self.check_place(entry.op)?;
         if entry.changes && self.call.wait == Wait::Never {
             return Err(Fault::Abort(Abort::WouldBlock));
         }
         if entry.changes && self.reply_room(reply) < entry.reply_bytes {
-            let too_big = if self.minor == 0 { Status::Resource } else { Status::RepTooBig };
-            return Err(too_big.into());
+            return Err(self.reply_limit.1.into());
         }
         if entry.needs_current {
             self.current()?;
         }
-        (entry.run)(self, args, reply)
+        (entry.run)(self, args, reply)?;
+        // What changed nothing can be taken back.
+        if !entry.changes && reply.len_since(self.reply_start) > self.reply_limit.0 as usize {
+            return Err(self.reply_limit.1.into());
+        }
+        Ok(())
+    }
+
+    /// Fails if the operation may not be where it is (RFC 8881 §2.10.6.4, §18.46.3).
+    fn check_place(&self, op: Op) -> Result<(), Status> {
+        if self.minor == 0 {
+            return Ok(());
+        }
+        if self.uncached {
+            return Err(Status::RetryUncachedRep);
+        }
+        if op.is_only_of_minor_0() {
+            return Err(Status::NotSupp);
+        }
+        let may_be_alone = matches!(
+            op,
+            Op::ExchangeId
+                | Op::CreateSession
+                | Op::DestroySession
+                | Op::DestroyClientId
+                | Op::BindConnToSession
+        );
+        match (self.position, op) {
+            (1, Op::Sequence) => Ok(()),
+            (1, _) if !may_be_alone => Err(Status::OpNotInSession),
+            (1, _) if self.count > 1 => Err(Status::NotOnlyOp),
+            (1, _) => Ok(()),
+            (_, Op::Sequence) => Err(Status::SequencePos),
+            (_, Op::BindConnToSession) => Err(Status::NotOnlyOp),
+            _ => Ok(()),
+        }
+    }
+
+    /// Who sent the call, before squashing.
+    pub(crate) fn principal(&self) -> Principal {
+        match &self.call.credential {
+            Credential::None => Principal { flavor: flavor::AUTH_NONE, uid: 0 },
+            Credential::Sys(auth) => Principal { flavor: flavor::AUTH_SYS, uid: auth.uid },
+        }
+    }
+
+    /// The connection it came over.
+    pub(crate) fn conn(&self) -> ConnId {
+        ConnId(self.call.peer.id)
+    }
+
+    /// The client whose session this is; NFSv4.0 has none.
+    pub(crate) fn client(&self) -> Option<ClientId> {
+        self.ticket.as_ref().map(Ticket::client)
     }
 
     /// Makes an object the current file handle. No state belongs to it yet.
     pub(crate) fn become_current(&mut self, object: Object) {
         self.current = Some(object);
-        self.current_stateid = None;
+        // RFC 8881 §16.2.3.1.2
+        self.current_stateid = Some(StateId::ANONYMOUS);
     }
 
     /// Bytes that the reply may still take.
     pub(crate) fn reply_room(&self, reply: &ReplyBuf) -> usize {
-        self.reply_limit.saturating_sub(reply.len_since(self.reply_start))
+        (self.reply_limit.0 as usize).saturating_sub(reply.len_since(self.reply_start))
     }
 
     /// The current file handle.

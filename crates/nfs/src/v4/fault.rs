@@ -6,7 +6,7 @@ use hayase_vfs::Error;
 use crate::call::{Abort, Unusable};
 
 /// Why an operation ends without its ordinary result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The compound ends without a result.
     Abort(Abort),
@@ -14,6 +14,8 @@ pub(crate) enum Fault {
     Status(Status),
     /// The result is this status, and what goes with it has been appended.
     Told(Status),
+    /// The compound was answered before: this is its result.
+    Replay(Box<[u8]>),
 }
 
 impl From<Status> for Fault {
@@ -67,6 +69,8 @@ impl From<Error> for Fault {
             Error::BadCookie => Status::BadCookie,
             Error::NotSupported => Status::NotSupp,
             Error::Delay => Status::Delay,
+            Error::NoXattr => Status::NoXattr,
+            Error::XattrTooBig => Status::Xattr2Big,
         })
     }
 }

@@ -2,19 +2,23 @@
 //! for each operation in `ops`.
 
 mod attr;
+mod callback;
 mod compound;
+mod effects;
 mod fault;
+mod io;
 mod name;
 mod object;
 mod ops;
 mod owner;
 mod pseudo;
+mod sequenced;
 mod setup;
 mod table;
 
 pub(crate) use pseudo::PseudoTree;
-pub use setup::Setup;
 pub(crate) use setup::Shared;
+pub use setup::{Clock, NoRecords, Records, Setup};
 
 use hayase_buf::ReplyBuf;
 use hayase_proto::nfs4::{PROC_COMPOUND, PROC_NULL};
@@ -29,13 +33,14 @@ pub(crate) fn answer(
     call: &Call<'_>,
     header: &CallHeader<'_>,
     args: &[u8],
+    record: &[u8],
     reply: &mut ReplyBuf,
 ) -> Result<Answered, Abort> {
     let start = reply.mark();
     accept(header.xid, reply.bytes_mut());
     match header.proc {
         PROC_NULL => Ok(Answered::Reply),
-        PROC_COMPOUND => compound::answer(call, start, &mut Reader::new(args), reply),
+        PROC_COMPOUND => compound::answer(call, record, start, &mut Reader::new(args), reply),
         _ => Err(Abort::Refused(Refusal::ProcUnavail)),
     }
 }

@@ -1,31 +1,108 @@
 //! What NFSv4 shares between all calls, and what it is given at the start.
 
+use std::io;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use super::callback::Callbacks;
+use hayase_state::{ClientName, ClientRecord, Config, Now, RecordOrder, State};
 use hayase_vfs::Time;
 
+/// Where it is kept which clients may claim state after a restart (RFC 8881 §8.4.2.1).
+pub trait Records: Send + Sync {
+    /// Keeps a record, replacing one of the same client; it is on stable storage when this
+    /// returns.
+    fn put(&self, record: &ClientRecord) -> io::Result<()>;
+
+    /// Takes a record off stable storage, if it is there.
+    fn remove(&self, name: &ClientName) -> io::Result<()>;
+}
+
+/// Forgets: after a restart nobody can claim anything.
+#[derive(Clone, Copy, Debug)]
+pub struct NoRecords;
+
+impl Records for NoRecords {
+    fn put(&self, _: &ClientRecord) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn remove(&self, _: &ClientName) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Time since the server started.
+pub type Clock = Box<dyn Fn() -> Duration + Send + Sync>;
+
 /// What NFSv4 needs of the server around it.
-#[derive(Clone, Debug)]
 pub struct Setup {
     /// When the server started, by the clock on the wall.
     pub started: Time,
-    /// Seconds that state lives without a sign of life.
-    pub lease_secs: u32,
+    /// Another number at every start.
+    pub instance: u64,
+    /// Tells this server from all others; the same after every start.
+    pub identity: Vec<u8>,
+    /// What nobody can guess.
+    pub seed: [u8; 32],
+    /// Leases, grace and bounds of state.
+    pub state: Config,
+    /// Clients that were recorded before the start.
+    pub recovered: Vec<ClientRecord>,
+    /// Where clients are recorded.
+    pub records: Box<dyn Records>,
+    /// Time since the server started.
+    pub clock: Clock,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Setup { started: Time::default(), lease_secs: 90 }
+        let start = Instant::now();
+        Setup {
+            started: Time::default(),
+            instance: 1,
+            identity: b"hayase".to_vec(),
+            seed: [0; 32],
+            state: Config::default(),
+            recovered: Vec::new(),
+            records: Box::new(NoRecords),
+            clock: Box::new(move || start.elapsed()),
+        }
     }
 }
 
 /// What all calls of NFSv4 share.
 pub(crate) struct Shared {
     pub(crate) started: Time,
+    pub(crate) identity: Vec<u8>,
+    pub(crate) state: State,
+    pub(super) records: Box<dyn Records>,
+    /// Held while a record is changed.
+    pub(super) record_order: Mutex<RecordOrder>,
+    pub(crate) callbacks: Callbacks,
     lease_secs: u32,
+    clock: Clock,
 }
 
 impl Shared {
-    pub(crate) fn new(setup: &Setup) -> Self {
-        Shared { started: setup.started, lease_secs: setup.lease_secs }
+    pub(crate) fn new(setup: Setup) -> Self {
+        let now = Now((setup.clock)());
+        let lease_secs = setup.state.lease_secs;
+        let state = State::new(setup.state, setup.instance, setup.seed, setup.recovered, now);
+        Shared {
+            started: setup.started,
+            identity: setup.identity,
+            state,
+            records: setup.records,
+            record_order: Mutex::default(),
+            callbacks: Callbacks::default(),
+            lease_secs,
+            clock: setup.clock,
+        }
+    }
+
+    pub(crate) fn now(&self) -> Now {
+        Now((self.clock)())
     }
 
     pub(crate) fn lease_secs(&self) -> u32 {

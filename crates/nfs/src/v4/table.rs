@@ -65,30 +65,84 @@ const fn is_change(flag: Flag) -> bool {
 /// Enough for the result of any operation but those that carry data.
 const SMALL: usize = 256;
 
-static TABLE: &[Entry] = &[
+/// The number of the first operation; the others follow without gaps.
+const FIRST: usize = Op::Access as usize;
+
+/// In the order of their numbers.
+static TABLE: [Entry; 73] = [
     line!(Access, ops::access::access, Current),
+    line!(raw Close, ops::close::close, Current Changes),
     line!(Commit, ops::commit::commit, Current Changes),
     line!(Create, ops::create::create, Current Changes),
+    line!(raw DelegPurge, unsupported,),
+    line!(DelegReturn, ops::stateids::delegreturn, Current Changes),
     line!(raw GetAttr, ops::getattr::getattr, Current),
     line!(raw GetFh, ops::getfh::getfh, Current),
     line!(Link, ops::link::link, Current Changes),
+    line!(raw Lock, ops::lock::lock, Current Changes),
+    line!(raw LockT, ops::lock::lockt, Current Changes),
+    line!(raw LockU, ops::lock::locku, Current Changes),
     line!(Lookup, ops::lookup::lookup, Current),
     line!(LookupP, ops::lookupp::lookupp, Current),
     line!(NVerify, ops::verify::nverify, Current),
+    line!(raw Open, ops::open::open, Current Changes),
     line!(OpenAttr, ops::openattr::openattr, Current),
+    line!(raw OpenConfirm, ops::close::open_confirm, Current Changes),
+    line!(raw OpenDowngrade, ops::close::open_downgrade, Current Changes),
     line!(PutFh, ops::putfh::putfh,),
     line!(PutPubFh, ops::putrootfh::putpubfh,),
     line!(PutRootFh, ops::putrootfh::putrootfh,),
+    line!(raw Read, ops::read::read, Current),
     line!(raw Readdir, ops::readdir::readdir, Current Changes),
     line!(raw Readlink, ops::readlink::readlink, Current),
     line!(Remove, ops::remove::remove, Current Changes),
     line!(Rename, ops::rename::rename, Current Changes),
+    line!(Renew, ops::clients40::renew,),
     line!(RestoreFh, ops::savefh::restorefh,),
     line!(SaveFh, ops::savefh::savefh, Current),
     line!(SecInfo, ops::secinfo::secinfo, Current),
     line!(raw SetAttr, ops::setattr::setattr, Current Changes),
+    line!(raw SetClientId, ops::clients40::setclientid, Changes),
+    line!(SetClientIdConfirm, ops::clients40::setclientid_confirm, Changes),
     line!(Verify, ops::verify::verify, Current),
+    line!(Write, ops::write::write, Current Changes),
+    line!(ReleaseLockOwner, ops::lock::release_lockowner, Changes),
+    line!(BackchannelCtl, ops::sessions::backchannel_ctl, Changes),
+    line!(BindConnToSession, ops::sessions::bind_conn_to_session, Changes),
+    line!(ExchangeId, ops::exchange_id::exchange_id, Changes),
+    line!(CreateSession, ops::sessions::create_session, Changes),
+    line!(DestroySession, ops::sessions::destroy_session, Changes),
+    line!(FreeStateId, ops::stateids::free_stateid, Changes),
+    line!(raw GetDirDelegation, unsupported,),
+    line!(raw GetDeviceInfo, unsupported,),
+    line!(raw GetDeviceList, unsupported,),
+    line!(raw LayoutCommit, unsupported,),
+    line!(raw LayoutGet, unsupported,),
+    line!(raw LayoutReturn, unsupported,),
     line!(SecInfoNoName, ops::secinfo::secinfo_no_name, Current),
+    line!(Sequence, ops::sequence::sequence,),
+    line!(raw SetSsv, unsupported,),
+    line!(TestStateId, ops::stateids::test_stateid,),
+    line!(raw WantDelegation, unsupported,),
+    line!(DestroyClientId, ops::sessions::destroy_clientid, Changes),
+    line!(ReclaimComplete, ops::sessions::reclaim_complete, Changes),
+    line!(raw Allocate, unsupported,),
+    line!(raw Copy, unsupported,),
+    line!(raw CopyNotify, unsupported,),
+    line!(raw Deallocate, unsupported,),
+    line!(raw IoAdvise, unsupported,),
+    line!(raw LayoutError, unsupported,),
+    line!(raw LayoutStats, unsupported,),
+    line!(raw OffloadCancel, unsupported,),
+    line!(raw OffloadStatus, unsupported,),
+    line!(raw ReadPlus, unsupported,),
+    line!(raw Seek, unsupported,),
+    line!(raw WriteSame, unsupported,),
+    line!(raw Clone, unsupported,),
+    line!(raw GetXattr, unsupported,),
+    line!(raw SetXattr, unsupported,),
+    line!(raw ListXattrs, unsupported,),
+    line!(raw RemoveXattr, unsupported,),
 ];
 
 /// The line of an operation, if the minor version knows it.
@@ -96,7 +150,7 @@ pub(super) fn entry(op: Op, minor: u32) -> Option<&'static Entry> {
     if !op.is_known_in(minor) {
         return None;
     }
-    TABLE.iter().find(|entry| entry.op == op)
+    TABLE.get((op as usize).checked_sub(FIRST)?)
 }
 
 /// The operation that follows, if it is one.
@@ -108,4 +162,24 @@ fn next(args: &Reader<'_>) -> Option<Op> {
 /// Decodes an operation's arguments.
 pub(super) fn decode<'a, T: Decode<'a>>(args: &mut Reader<'a>) -> Result<T, Fault> {
     T::decode(args).map_err(|_| Fault::Status(Status::BadXdr))
+}
+
+/// What is not supported is refused whatever its arguments are.
+fn unsupported(_: &mut Compound<'_>, _: &mut Reader<'_>, _: &mut ReplyBuf) -> Result<(), Fault> {
+    Err(Status::NotSupp.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_has_its_line() {
+        for op in Op::ALL.iter().filter(|op| **op != Op::Illegal) {
+            assert_eq!(entry(*op, 2).map(|entry| entry.op), Some(*op));
+        }
+        assert_eq!(TABLE.len() + 1, Op::ALL.len());
+        assert!(entry(Op::Illegal, 2).is_none());
+        assert!(entry(Op::Sequence, 0).is_none() && entry(Op::Seek, 1).is_none());
+    }
 }

@@ -51,7 +51,7 @@ impl Lab {
         let table = table(exports, &disks);
         let key = HandleKey::new(*b"a key for tests!");
         let service =
-            NfsService::new(table, key, Box::new(NoNames), Limits::default(), &Setup::default());
+            NfsService::new(table, key, Box::new(NoNames), Limits::default(), Setup::default());
         Lab { service, disks, next_xid: AtomicU32::new(1) }
     }
 

@@ -1,24 +1,34 @@
 //! The operations, one file each.
 
 pub(super) mod access;
+pub(super) mod clients40;
+pub(super) mod close;
 pub(super) mod commit;
 pub(super) mod create;
+pub(super) mod exchange_id;
 pub(super) mod getattr;
 pub(super) mod getfh;
 pub(super) mod link;
+pub(super) mod lock;
 pub(super) mod lookup;
 pub(super) mod lookupp;
+pub(super) mod open;
 pub(super) mod openattr;
 pub(super) mod putfh;
 pub(super) mod putrootfh;
+pub(super) mod read;
 pub(super) mod readdir;
 pub(super) mod readlink;
 pub(super) mod remove;
 pub(super) mod rename;
 pub(super) mod savefh;
 pub(super) mod secinfo;
+pub(super) mod sequence;
+pub(super) mod sessions;
 pub(super) mod setattr;
+pub(super) mod stateids;
 pub(super) mod verify;
+pub(super) mod write;
 
 use hayase_proto::nfs4::Status;
 use hayase_vfs::{Error, FileType};

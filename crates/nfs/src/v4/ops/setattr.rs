@@ -1,7 +1,8 @@
 //! SETATTR (RFC 8881 §18.30, RFC 7530 §16.32).
 
 use hayase_buf::ReplyBuf;
-use hayase_proto::nfs4::{Bitmap, ModeMasked, SetAttrArgs};
+use hayase_proto::nfs4::{Bitmap, ModeMasked, SetAttrArgs, StateId, Status};
+use hayase_state::{Change, IoAccess};
 use hayase_vfs::Wcc;
 use hayase_xdr::{Encode, Reader};
 
@@ -38,7 +39,11 @@ fn tell(fault: Fault, reply: &mut ReplyBuf) -> Result<(), Fault> {
 
 fn set(compound: &mut Compound<'_>, args: &SetAttrArgs<'_>) -> Result<Bitmap, Fault> {
     let mut new = parse_set(args.obj_attributes, compound.minor)?;
-    let file = compound.writable_dir()?;
+    let file = compound.file(Status::Rofs)?;
+    authorize(compound, file, args.stateid, &new)?;
+    if file.is_read_only() {
+        return Err(Status::Rofs.into());
+    }
     if let Some(masked) = new.masked {
         new.set.mode = Some(mode_of(file, masked)?);
     }
@@ -46,6 +51,22 @@ fn set(compound: &mut Compound<'_>, args: &SetAttrArgs<'_>) -> Result<Bitmap, Fa
         apply(file, &new)?;
     }
     Ok(new.mask)
+}
+
+/// The size is data, which share reservations protect; other attributes are only the
+/// business of those who hold delegations (RFC 8881 §18.30.3).
+fn authorize(
+    compound: &Compound<'_>,
+    file: &Target,
+    stateid: StateId,
+    new: &New,
+) -> Result<(), Fault> {
+    if new.set.size.is_some() {
+        compound.may(file, stateid, IoAccess::Write)?;
+    }
+    let v4 = &compound.call.server.v4;
+    let (now, by, key) = (compound.now, compound.client(), file.key());
+    v4.act(|effects| v4.state.change(now, by, &key, Change::Attributes, effects))
 }
 
 fn apply(file: &Target, new: &New) -> Result<(), Fault> {

@@ -1,0 +1,39 @@
+//! Whether data may be read or written, and what stateids mean in a compound
+//! (RFC 8881 §9.1.2, §16.2.3.1.2, RFC 7530 §9.1.6).
+
+use hayase_proto::nfs4::{StateId, Status};
+use hayase_state::{FileKey, IoAccess, IoGrant};
+
+use super::compound::Compound;
+use super::fault::Fault;
+use crate::call::Target;
+
+impl Target {
+    /// The file as the state knows it.
+    pub(crate) fn key(&self) -> FileKey {
+        FileKey { export: self.export().id.0, handle: self.handle }
+    }
+}
+
+impl Compound<'_> {
+    /// The state that a stateid of the call means: from NFSv4.1 on, one stands for what the
+    /// operations before left.
+    pub(crate) fn stateid(&self, given: StateId) -> Result<StateId, Status> {
+        if self.minor == 0 || given != StateId::CURRENT {
+            return Ok(given);
+        }
+        self.current_stateid.ok_or(Status::BadStateId)
+    }
+
+    /// Fails unless the stateid lets the client use the file's data so.
+    pub(crate) fn may(
+        &self,
+        file: &Target,
+        given: StateId,
+        access: IoAccess,
+    ) -> Result<IoGrant, Fault> {
+        let stateid = self.stateid(given)?;
+        let (v4, client, key) = (&self.call.server.v4, self.client(), file.key());
+        v4.act(|effects| v4.state.authorize_io(self.now, client, &stateid, &key, access, effects))
+    }
+}

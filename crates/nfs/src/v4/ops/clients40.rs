@@ -1,0 +1,53 @@
+//! SETCLIENTID, `SETCLIENTID_CONFIRM` and RENEW (RFC 7530 §16.28, §16.33, §16.34).
+
+use hayase_buf::ReplyBuf;
+use hayase_proto::nfs4::{
+    NetAddr, RenewArgs, SetClientIdArgs, SetClientIdConfirmArgs, SetClientIdResOk, Status,
+};
+use hayase_state::{ClientId, SetClientIdError};
+use hayase_xdr::{Encode, Opaque, Reader};
+
+use crate::v4::compound::Compound;
+use crate::v4::fault::Fault;
+use crate::v4::table::decode;
+
+/// Whose name is in use is told where the user listens.
+pub(crate) fn setclientid(
+    compound: &mut Compound<'_>,
+    args: &mut Reader<'_>,
+    reply: &mut ReplyBuf,
+) -> Result<(), Fault> {
+    let args: SetClientIdArgs<'_> = decode(args)?;
+    let v4 = &compound.call.server.v4;
+    let principal = compound.principal();
+    let mut effects = Vec::new();
+    let done = v4.state.setclientid(compound.now, principal, &args, &mut effects);
+    v4.perform(effects)?;
+    match done {
+        Ok(ok) => {
+            let (clientid, setclientid_confirm) = (ok.client.0, ok.confirm);
+            SetClientIdResOk { clientid, setclientid_confirm }.encode(reply.bytes_mut());
+            Ok(())
+        }
+        Err(SetClientIdError::InUse(address)) => {
+            let (netid, addr) = (Opaque(&address.netid), Opaque(&address.addr));
+            NetAddr { netid, addr }.encode(reply.bytes_mut());
+            Err(Fault::Told(Status::ClidInUse))
+        }
+        Err(SetClientIdError::Other(status)) => Err(status.into()),
+    }
+}
+
+pub(crate) fn setclientid_confirm(
+    compound: &mut Compound<'_>,
+    args: SetClientIdConfirmArgs,
+) -> Result<(), Fault> {
+    let v4 = &compound.call.server.v4;
+    let principal = compound.principal();
+    v4.act(|effects| v4.state.setclientid_confirm(compound.now, principal, &args, effects))
+}
+
+pub(crate) fn renew(compound: &mut Compound<'_>, args: RenewArgs) -> Result<(), Fault> {
+    let state = &compound.call.server.v4.state;
+    Ok(state.renew(compound.now, ClientId(args.clientid))?)
+}

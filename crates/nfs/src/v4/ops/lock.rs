@@ -1,0 +1,154 @@
+//! LOCK, LOCKT, LOCKU and `RELEASE_LOCKOWNER` (RFC 8881 §18.10 to §18.12, RFC 7530 §16.10
+//! to §16.12, §16.37).
+
+use hayase_buf::ReplyBuf;
+use hayase_proto::nfs4::{
+    LockArgs as WireLock, LockDenied, LockOwner, LockTArgs, LockType, LockUArgs, Locker,
+    ReleaseLockOwnerArgs, Status,
+};
+use hayase_state::{ByteRange, ClientId, Conflict, LockArgs, LockBy, LockFailure, LockKind, SeqOp};
+use hayase_vfs::FileType;
+use hayase_xdr::{Encode, Opaque, Reader};
+
+use super::close::turn;
+use crate::call::Target;
+use crate::v4::compound::Compound;
+use crate::v4::fault::Fault;
+use crate::v4::sequenced::in_turn;
+use crate::v4::table::decode;
+
+pub(crate) fn lock(
+    compound: &mut Compound<'_>,
+    args: &mut Reader<'_>,
+    reply: &mut ReplyBuf,
+) -> Result<(), Fault> {
+    let args: WireLock<'_> = decode(args)?;
+    let file = compound.file(Status::IsDir)?;
+    let key = file.key();
+    let by = match args.locker {
+        Locker::Existing(existing) => LockBy::Lock(compound.stateid(existing.lock_stateid)?),
+        Locker::New(new) => LockBy::Open {
+            stateid: compound.stateid(new.open_stateid)?,
+            client: ClientId(new.lock_owner.clientid),
+            owner: new.lock_owner.owner.0,
+            seqid: new.lock_seqid,
+        },
+    };
+    let run = |compound: &mut Compound<'_>, reply: &mut ReplyBuf| {
+        regular(compound.file(Status::IsDir)?)?;
+        let bytes = ByteRange::new(args.offset, args.length)?;
+        let kind =
+            LockKind { write: args.locktype.is_exclusive(), blocking: args.locktype.waits() };
+        let client = compound.client();
+        let lock = LockArgs { client, file: key, by, bytes, kind, reclaim: args.reclaim };
+        let v4 = &compound.call.server.v4;
+        let mut effects = Vec::new();
+        let locked = v4.state.lock(compound.now, &lock, &mut effects);
+        v4.perform(effects)?;
+        let granted = locked.map_err(|failure| refused(failure, reply))?;
+        compound.current_stateid = Some(granted.stateid);
+        granted.stateid.encode(reply.bytes_mut());
+        Ok(())
+    };
+    if compound.minor > 0 {
+        return run(compound, reply);
+    }
+    let turn = match args.locker {
+        Locker::Existing(existing) => {
+            turn(compound, SeqOp::Lock, existing.lock_stateid, key, existing.lock_seqid)
+        }
+        Locker::New(new) => {
+            let (client, owner) = (ClientId(new.lock_owner.clientid), new.lock_owner.owner.0);
+            let state = &compound.call.server.v4.state;
+            let turn = state.new_lock_turn(
+                compound.now,
+                &new.open_stateid,
+                &key,
+                new.open_seqid,
+                client,
+                owner,
+                new.lock_seqid,
+            );
+            turn.map_err(Fault::from)
+        }
+    };
+    in_turn(compound, turn, reply, run)
+}
+
+pub(crate) fn lockt(
+    compound: &mut Compound<'_>,
+    args: &mut Reader<'_>,
+    reply: &mut ReplyBuf,
+) -> Result<(), Fault> {
+    let args: LockTArgs<'_> = decode(args)?;
+    let file = compound.file(Status::IsDir)?;
+    regular(file)?;
+    let bytes = ByteRange::new(args.offset, args.length)?;
+    let client = compound.client().unwrap_or(ClientId(args.owner.clientid));
+    let (v4, now, key) = (&compound.call.server.v4, compound.now, file.key());
+    let mut effects = Vec::new();
+    let write = args.locktype.is_exclusive();
+    let owner = args.owner.owner.0;
+    let free = v4.state.lock_test(now, client, owner, &key, bytes, write, &mut effects);
+    v4.perform(effects)?;
+    free.map_err(|failure| refused(failure, reply))
+}
+
+pub(crate) fn locku(
+    compound: &mut Compound<'_>,
+    args: &mut Reader<'_>,
+    reply: &mut ReplyBuf,
+) -> Result<(), Fault> {
+    let args: LockUArgs = decode(args)?;
+    let key = compound.file(Status::BadStateId)?.key();
+    let stateid = compound.stateid(args.lock_stateid)?;
+    let run = |compound: &mut Compound<'_>, reply: &mut ReplyBuf| {
+        let bytes = ByteRange::new(args.offset, args.length)?;
+        let (v4, now, client) = (&compound.call.server.v4, compound.now, compound.client());
+        let new = v4.act(|effects| v4.state.unlock(now, client, &stateid, &key, bytes, effects))?;
+        compound.current_stateid = Some(new);
+        new.encode(reply.bytes_mut());
+        Ok(())
+    };
+    if compound.minor > 0 {
+        return run(compound, reply);
+    }
+    let turn = turn(compound, SeqOp::LockU, stateid, key, args.seqid);
+    in_turn(compound, turn, reply, run)
+}
+
+pub(crate) fn release_lockowner(
+    compound: &mut Compound<'_>,
+    args: ReleaseLockOwnerArgs<'_>,
+) -> Result<(), Fault> {
+    let (v4, now) = (&compound.call.server.v4, compound.now);
+    let LockOwner { clientid, owner } = args.lock_owner;
+    v4.act(|effects| v4.state.release_lockowner(now, ClientId(clientid), owner.0, effects))
+}
+
+/// Fails unless the file can be locked (RFC 8881 §18.10.4).
+fn regular(file: &Target) -> Result<(), Fault> {
+    match file.vfs().attr(&file.cx(), &file.handle)?.kind {
+        FileType::Regular => Ok(()),
+        FileType::Directory => Err(Status::IsDir.into()),
+        FileType::Symlink => Err(Status::Symlink.into()),
+        _ => Err(Status::WrongType.into()),
+    }
+}
+
+/// Tells which lock is in the way, if that is why.
+fn refused(failure: LockFailure, reply: &mut ReplyBuf) -> Fault {
+    let Conflict { bytes, write, locker } = match failure {
+        LockFailure::Denied(conflict) => conflict,
+        LockFailure::Status(status) => return status.into(),
+    };
+    let clientid = locker.client().map_or(0, |client| client.0);
+    let denied = LockDenied {
+        offset: bytes.start(),
+        length: bytes.length(),
+        locktype: if write { LockType::Write } else { LockType::Read },
+        owner: LockOwner { clientid, owner: Opaque(locker.owner()) },
+    };
+    denied.encode(reply.bytes_mut());
+    Fault::Told(Status::Denied)
+}

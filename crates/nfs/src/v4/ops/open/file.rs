@@ -1,0 +1,189 @@
+//! Finding or making the file that is to be opened.
+
+use hayase_proto::nfs4::{
+    Attr as WireAttr, Bitmap, ChangeInfo, CreateHow, Fattr, OpenArgs, OpenClaim, OpenHow, Status,
+    Verifier,
+};
+use hayase_state::Share;
+use hayase_vfs::{Access, Attr, Error, FileType, Name, Node, Open, SetAttr, Wcc};
+
+use crate::call::Target;
+use crate::v4::attr::{Created, New, parse_created};
+use crate::v4::compound::Compound;
+use crate::v4::fault::Fault;
+use crate::v4::name::name;
+use crate::v4::object::{Object, change_info, in_directory};
+use crate::v4::ops::wrong_kind;
+
+/// How often a file that comes and goes is looked for.
+const ATTEMPTS: usize = 8;
+
+/// The times in which the file system keeps the verifier: the client is to set them.
+const VERIFIER_ATTRS: Bitmap = Bitmap::of(&[WireAttr::TimeAccess, WireAttr::TimeModify]);
+
+/// The file to open.
+pub(super) struct Found {
+    pub(super) file: Target,
+    /// The change of its directory.
+    pub(super) cinfo: ChangeInfo,
+    /// Attributes that were set.
+    pub(super) attrset: Bitmap,
+    /// It was there and has to be emptied.
+    pub(super) truncate: bool,
+}
+
+/// Finds or makes the file, and sees to it that the caller may open it so.
+pub(super) fn find(
+    compound: &Compound<'_>,
+    args: &OpenArgs<'_>,
+    share: Share,
+) -> Result<Found, Fault> {
+    let component = match args.claim {
+        OpenClaim::Null(component) | OpenClaim::DelegatePrev(component) => component.0,
+        OpenClaim::DelegateCur(cur) => cur.file.0,
+        OpenClaim::Fh
+        | OpenClaim::Previous(_)
+        | OpenClaim::DelegCurFh(_)
+        | OpenClaim::DelegPrevFh => {
+            return current(compound, args, share);
+        }
+    };
+    let name = name(component)?;
+    let how = match args.openhow {
+        OpenHow::NoCreate => return existing(compound, name, share),
+        OpenHow::Create(how) => how,
+    };
+    let parsed = |fattr: Fattr<'_>, how| parse_created(fattr, how, compound.minor);
+    match how {
+        CreateHow::Unchecked(fattr) => {
+            unchecked(compound, name, share, &parsed(fattr, Created::Plain)?)
+        }
+        CreateHow::Guarded(fattr) => guarded(compound, name, &parsed(fattr, Created::Plain)?),
+        CreateHow::Exclusive(verf) => exclusive(compound, name, verf, &New::default()),
+        CreateHow::Exclusive41(_) if compound.minor == 0 => Err(Status::BadXdr.into()),
+        CreateHow::Exclusive41(create) => {
+            exclusive(compound, name, create.verf, &parsed(create.attrs, Created::Exclusive)?)
+        }
+    }
+}
+
+/// The current file handle is the file.
+fn current(compound: &Compound<'_>, args: &OpenArgs<'_>, share: Share) -> Result<Found, Fault> {
+    if matches!(args.openhow, OpenHow::Create(_)) {
+        return Err(Status::Inval.into());
+    }
+    let file = compound.file(Status::IsDir)?;
+    let attr = file.vfs().attr(&file.cx(), &file.handle)?;
+    check_kind(&attr)?;
+    check_access(file, share)?;
+    let cinfo = ChangeInfo::default();
+    Ok(Found { file: file.clone(), cinfo, attrset: Bitmap::EMPTY, truncate: false })
+}
+
+/// A file of the current directory that has to be there.
+fn existing(compound: &Compound<'_>, name: Name<'_>, share: Share) -> Result<Found, Fault> {
+    let dir = match compound.current()? {
+        Object::Real(dir) => dir,
+        Object::Barred(..) => return Err(Status::WrongSec.into()),
+        // What there is above the exports are directories.
+        Object::Pseudo(_) => {
+            super::super::lookup::find(compound, name)?;
+            return Err(Status::IsDir.into());
+        }
+    };
+    let (vfs, cx) = (dir.vfs(), dir.cx());
+    let before = vfs.attr(&cx, &dir.handle)?.change;
+    let node = vfs.lookup(&cx, &dir.handle, name).map_err(|error| in_directory(dir, error))?;
+    check_kind(&node.attr)?;
+    let file = dir.clone().with_handle(node.handle);
+    check_access(&file, share)?;
+    let cinfo = ChangeInfo { atomic: true, before, after: before };
+    Ok(Found { file, cinfo, attrset: Bitmap::EMPTY, truncate: false })
+}
+
+/// A file that is made if it is not there. Of one that is, only a size of 0 is set.
+fn unchecked(
+    compound: &Compound<'_>,
+    name: Name<'_>,
+    share: Share,
+    new: &New,
+) -> Result<Found, Fault> {
+    for _ in 0..ATTEMPTS {
+        match existing(compound, name, share) {
+            Ok(mut found) => {
+                if new.set.size == Some(0) {
+                    found.truncate = true;
+                    found.attrset = Bitmap::of(&[WireAttr::Size]);
+                    if !share.writes() {
+                        check_access(&found.file, Share::WRITE)?;
+                    }
+                }
+                return Ok(found);
+            }
+            Err(Fault::Status(Status::NoEnt)) => {}
+            Err(fault) => return Err(fault),
+        }
+        match guarded(compound, name, new) {
+            Err(Fault::Status(Status::Exist)) => {}
+            made => return made,
+        }
+    }
+    Err(Status::Delay.into())
+}
+
+/// A file that must not be there.
+fn guarded(compound: &Compound<'_>, name: Name<'_>, new: &New) -> Result<Found, Fault> {
+    let dir = compound.writable_dir()?;
+    let (file, cinfo) = make(dir, name, &Open::Guarded(new.set))?;
+    Ok(Found { file, cinfo, attrset: new.mask, truncate: false })
+}
+
+/// A file that must not be there unless it was made with this verifier.
+fn exclusive(
+    compound: &Compound<'_>,
+    name: Name<'_>,
+    verf: Verifier,
+    new: &New,
+) -> Result<Found, Fault> {
+    let dir = compound.writable_dir()?;
+    let (file, cinfo) = make(dir, name, &Open::Exclusive(u64::from_be_bytes(verf)))?;
+    // An empty file has a size of 0; setting it again would cost the verifier.
+    let set = SetAttr { size: new.set.size.filter(|size| *size != 0), ..new.set };
+    if !set.is_empty() {
+        file.vfs().set_attr(&file.cx(), &file.handle, &set, None, &mut Wcc::default())?;
+    }
+    Ok(Found { file, cinfo, attrset: new.mask | VERIFIER_ATTRS, truncate: false })
+}
+
+fn make(dir: &Target, name: Name<'_>, how: &Open) -> Result<(Target, ChangeInfo), Fault> {
+    let mut changes = Wcc::default();
+    let Node { handle, attr } = dir
+        .vfs()
+        .create(&dir.cx(), &dir.handle, name, how, &mut changes)
+        .map_err(|error| in_directory(dir, error))?;
+    check_kind(&attr)?;
+    Ok((dir.clone().with_handle(handle), change_info(&changes)))
+}
+
+/// Only regular files can be opened.
+fn check_kind(attr: &Attr) -> Result<(), Fault> {
+    match attr.kind {
+        FileType::Regular => Ok(()),
+        kind => Err(wrong_kind(kind).into()),
+    }
+}
+
+/// Whether the caller may open the file so. Who may execute a file may read it, since that is
+/// how clients execute it.
+fn check_access(file: &Target, share: Share) -> Result<(), Fault> {
+    if share.writes() && file.is_read_only() {
+        return Err(Status::Rofs.into());
+    }
+    let want = Access::READ | Access::EXECUTE | Access::MODIFY;
+    let (granted, _) = file.vfs().access(&file.cx(), &file.handle, want)?;
+    let reads = granted.intersects(Access::READ | Access::EXECUTE);
+    if (share.reads() && !reads) || (share.writes() && !granted.intersects(Access::MODIFY)) {
+        return Err(Error::Access.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! OPEN (RFC 8881 §18.16, RFC 7530 §16.16).
+
+mod delegation;
+mod file;
+
+use hayase_buf::ReplyBuf;
+use hayase_proto::nfs4::{
+    OpenArgs as WireOpen, OpenClaim, OpenResOk, StateId, Status, open_result,
+};
+use hayase_state::{Claim, ClientId, Offer, OpenArgs, Share, Want};
+use hayase_vfs::{SetAttr, Wcc};
+use hayase_xdr::{Encode, Reader};
+
+use crate::v4::compound::Compound;
+use crate::v4::fault::Fault;
+use crate::v4::object::Object;
+use crate::v4::sequenced::in_turn;
+use crate::v4::table::decode;
+
+use file::Found;
+
+pub(crate) fn open(
+    compound: &mut Compound<'_>,
+    args: &mut Reader<'_>,
+    reply: &mut ReplyBuf,
+) -> Result<(), Fault> {
+    let args: WireOpen<'_> = decode(args)?;
+    if compound.minor > 0 {
+        return run(compound, &args, reply);
+    }
+    let (v4, now) = (&compound.call.server.v4, compound.now);
+    let (client, owner) = (ClientId(args.owner.clientid), args.owner.owner.0);
+    let turn = v4.act(|effects| v4.state.open_turn(now, client, owner, args.seqid, effects));
+    in_turn(compound, turn, reply, |compound, reply| run(compound, &args, reply))
+}
+
+fn run(
+    compound: &mut Compound<'_>,
+    args: &WireOpen<'_>,
+    reply: &mut ReplyBuf,
+) -> Result<(), Fault> {
+    let (v4, now) = (&compound.call.server.v4, compound.now);
+    let client = compound.client().unwrap_or(ClientId(args.owner.clientid));
+    let share = Share::new(args.share_access, args.share_deny, compound.minor)?;
+    let want = Want::new(args.share_access, compound.minor)?;
+    let claim = claim(compound, &args.claim)?;
+    v4.state.open_precheck(now, client, claim)?;
+
+    let found = file::find(compound, args, share)?;
+    let Found { file, cinfo, attrset, truncate } = found;
+    let key = file.key();
+    let opening = OpenArgs {
+        client,
+        owner: args.owner.owner.0,
+        file: key,
+        share,
+        claim,
+        truncates: truncate,
+        want,
+        offer: Offer::NONE,
+    };
+    let opened = v4.act(|effects| v4.state.open(now, &opening, effects))?;
+    if truncate {
+        let empty = SetAttr { size: Some(0), ..SetAttr::default() };
+        let (vfs, cx) = (file.vfs(), file.cx());
+        if let Err(error) = vfs.set_attr(&cx, &file.handle, &empty, None, &mut Wcc::default()) {
+            v4.act(|effects| {
+                v4.state.open_undo(now, &opened.undo, effects);
+                Ok(())
+            })?;
+            return Err(error.into());
+        }
+    }
+    let mut rflags = open_result::LOCKTYPE_POSIX;
+    if opened.confirm {
+        rflags |= open_result::CONFIRM;
+    }
+    if opened.stateid.is_none() {
+        rflags |= open_result::NO_OPEN_STATEID;
+    }
+    let stateid = opened.stateid.unwrap_or(StateId::ANONYMOUS);
+    let delegation = delegation::told(&opened.delegation);
+    OpenResOk { stateid, cinfo, rflags, attrset, delegation }.encode(reply.bytes_mut());
+    compound.become_current(Object::Real(file));
+    compound.current_stateid = Some(stateid);
+    Ok(())
+}
+
+/// By what right the file is opened.
+fn claim(compound: &Compound<'_>, claim: &OpenClaim<'_>) -> Result<Claim, Fault> {
+    let of_minor_1 =
+        matches!(claim, OpenClaim::Fh | OpenClaim::DelegCurFh(_) | OpenClaim::DelegPrevFh);
+    if of_minor_1 && compound.minor == 0 {
+        return Err(Status::BadXdr.into());
+    }
+    Ok(match claim {
+        OpenClaim::Null(_) | OpenClaim::Fh => Claim::New,
+        OpenClaim::Previous(kind) => Claim::Previous { delegation: delegation::reclaimed(*kind)? },
+        OpenClaim::DelegateCur(cur) => Claim::Delegated(compound.stateid(cur.delegate_stateid)?),
+        OpenClaim::DelegCurFh(stateid) => Claim::Delegated(compound.stateid(*stateid)?),
+        OpenClaim::DelegatePrev(_) | OpenClaim::DelegPrevFh => Claim::DelegatedBefore,
+    })
+}
