@@ -103,7 +103,10 @@ pub fn decode_reply(from: &mut Reader<'_>) -> Result<(u32, std::result::Result<(
             }
         }
         MSG_DENIED => Err(match (from.word()?, from.word()?) {
-            (0, _) => Refusal::RpcMismatch,
+            (0, _low) => {
+                let _high = from.word()?;
+                Refusal::RpcMismatch
+            }
             (1, 1) => Refusal::Auth(AuthStat::BadCred),
             (1, 3) => Refusal::Auth(AuthStat::BadVerf),
             (1, 5) => Refusal::Auth(AuthStat::TooWeak),
@@ -136,7 +139,10 @@ mod tests {
         for why in refusals {
             let mut wire = Vec::new();
             refuse(5, why, &mut wire);
-            assert_eq!(decode_reply(&mut Reader::new(&wire)), Ok((5, Err(why))));
+            let mut reader = Reader::new(&wire);
+            assert_eq!(decode_reply(&mut reader), Ok((5, Err(why))));
+            // The highest version of a mismatch was left.
+            assert_eq!(reader.finish(), Ok(()));
         }
     }
 
