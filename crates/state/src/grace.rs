@@ -99,6 +99,11 @@ impl Grace {
                 .is_some_and(|c| c.principal == client.principal() && !c.settled)
     }
 
+    /// The clients that have not come back, or not said that they are done.
+    fn awaited(&self) -> Vec<ClientName> {
+        lock(&self.inner).unsettled()
+    }
+
     /// Whether the client may claim state now (RFC 8881 §15.1.9.5, §18.51.3).
     pub(crate) fn may_reclaim(&self, client: &Client, now: Now) -> Result<(), Status> {
         if !self.is_active() {
@@ -155,10 +160,7 @@ impl Grace {
             return None;
         }
         inner.phase = Phase::Ending;
-        let lost = inner.claimants.iter().filter(|(_, claimant)| !claimant.settled);
-        let mut lost: Vec<_> = lost.map(|(owner, _)| owner.clone()).collect();
-        lost.sort_unstable();
-        Some(lost)
+        Some(inner.unsettled())
     }
 
     fn end(&self) {
@@ -172,6 +174,13 @@ impl Grace {
 }
 
 impl Inner {
+    fn unsettled(&self) -> Vec<ClientName> {
+        let lost = self.claimants.iter().filter(|(_, claimant)| !claimant.settled);
+        let mut names: Vec<_> = lost.map(|(owner, _)| owner.clone()).collect();
+        names.sort_unstable();
+        names
+    }
+
     fn can_end(&self, now: Now, config: &Config) -> bool {
         let all_done = self
             .claimants
@@ -218,10 +227,11 @@ impl State {
         Ok(())
     }
 
-    /// The client was granted state. The first time, a client of NFSv4.0 is recorded; one of
-    /// NFSv4.1 was by `RECLAIM_COMPLETE`, or has an old record it is claiming by.
+    /// The client is granted state. If it is not known to be recorded it must be, by now: a client of
+    /// NFSv4.0 comes here for the first time, and the record of one of NFSv4.1 could not be written
+    /// when it said `RECLAIM_COMPLETE`. One that is still claiming does that by its old record.
     pub(crate) fn note_state_granted(&self, client: &Client, effects: &mut Vec<Effect>) {
-        if client.owner().protocol == Protocol::V41 || client.is_recorded() {
+        if client.is_recorded() || !client.has_reclaimed() {
             return;
         }
         // While grace ends nothing is granted, so there is no refusal to pass on.
@@ -316,6 +326,11 @@ impl State {
         }
         let version = owners.next_version();
         effects.push(Effect::EndGrace { forget, version });
+    }
+
+    /// The clients grace waits for.
+    pub fn awaited(&self) -> Vec<ClientName> {
+        self.grace.awaited()
     }
 
     /// What [`Effect::EndGrace`] asked for is done.

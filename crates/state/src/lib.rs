@@ -4,8 +4,6 @@
 //! done outside, such as recalling a delegation or writing a client's record, is
 //! returned as an [`Effect`]. Locks are short and never held across a call out of here.
 #![forbid(unsafe_code)]
-// Until files use what clients offer.
-#![allow(dead_code)]
 
 mod base;
 mod client;

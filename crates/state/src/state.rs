@@ -10,8 +10,8 @@ use crate::{ClientRecord, Config, Now};
 
 /// All state of NFSv4. Many threads may use it at once.
 ///
-/// Order of locks, outermost first: the registry of clients; one client, one session, grace; the
-/// pieces of [`Sharded`](crate::sharded::Sharded) maps. Files are never called with any of
+/// Order of locks, outermost first: the registry of clients; one session; one client; grace; the
+/// pieces of `Sharded` maps. Files are never called with any of
 /// them held.
 #[derive(Debug)]
 pub struct State {

@@ -43,6 +43,15 @@ impl State {
         }
     }
 
+    /// Purges a client because an administrator says so; whether there was one.
+    pub fn evict(&self, now: Now, id: ClientId, effects: &mut Vec<Effect>) -> bool {
+        let client = self.clients.get(id);
+        if let Some(client) = &client {
+            self.purge(client, now, effects);
+        }
+        client.is_some()
+    }
+
     /// Sees to it that one more client fits: the oldest unconfirmed one has to go if there are
     /// many, else the one longest out of touch.
     pub(super) fn make_room(&self, now: Now, effects: &mut Vec<Effect>) -> Result<(), Status> {

@@ -1,8 +1,8 @@
 //! Sessions of NFSv4.1: exactly-once requests, and the way back to the client
 //! (RFC 8881 §2.10).
 //!
-//! A request finds its session by id and takes that session's lock, no other: what it wants to
-//! know of the client are atomics. Any connection may use any session of any client, since state
+//! A request takes the lock of its session and no other, but for the moment in which it looks that session up in a
+//! piece of the map; what it wants to know of its client are atomics. Any connection may use any session of any client, since state
 //! is never protected (`SP4_NONE`): that is all `nconnect` and trunking need.
 
 mod back;
@@ -14,6 +14,8 @@ mod info;
 mod sequence;
 mod slot;
 
+#[cfg(test)]
+mod simulation;
 #[cfg(test)]
 mod tests;
 

@@ -66,3 +66,13 @@ fn clients_without_sessions_are_not_destroyed_so() {
     let client = world.mounted_v40("a");
     assert_eq!(destroy(&mut world, client), Err(Status::StaleClientId));
 }
+
+#[test]
+fn an_administrator_can_evict_anybody() {
+    let mut world = world();
+    let (client, session) = world.mounted("a");
+    world.give_state(client);
+    assert!(world.state.evict(world.now, client, &mut world.effects));
+    assert!(!world.state.evict(world.now, client, &mut world.effects));
+    assert_eq!(world.sequence(session, 0, 1).unwrap_err(), Status::BadSession);
+}
