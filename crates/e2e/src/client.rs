@@ -244,8 +244,15 @@ impl Client {
     /// Mounts `export` of the server, or hears why not.
     pub fn try_mount(&self, options: &str, export: &str, directory: &str) -> Result<Output> {
         let more = self.mount_options.iter().fold(String::new(), |_, more| format!(",{more}"));
+        let options = format!("{options}{more}");
+        // Version 3 locks by NLM, whose status daemon mount.nfs(8) starts if it finds rpcbind.
+        let rpcbind = if options.contains("vers=3") && !options.contains("nolock") {
+            "{ [ -S /run/rpcbind.sock ] || rpcbind -w; } &&"
+        } else {
+            ""
+        };
         self.run(&format!(
-            "mkdir -p {directory} && mount -t nfs -o {options}{more} {}:{export} {directory}",
+            "mkdir -p {directory} && {rpcbind} mount -t nfs -o {options} {}:{export} {directory}",
             self.server()
         ))
     }

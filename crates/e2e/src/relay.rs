@@ -55,7 +55,7 @@ impl Relay {
                 shared.accepted.fetch_add(1, Ordering::SeqCst);
                 // A server that is away is no fault of the relay's: the client sees a close.
                 if let Err(error) = join(client, server_port, &shared) {
-                    println!("relay: {error:#}");
+                    eprintln!("relay: {error:#}");
                 }
             }
         });

@@ -140,9 +140,9 @@ impl Scene {
         &self.spec.program
     }
 
-    /// Writes a line with the time into the test's log.
+    /// Writes a line with the time into the test's log, which is standard error.
     pub fn note(&self, line: impl AsRef<str>) {
-        println!("{:7.2}s {}", self.begun.elapsed().as_secs_f64(), line.as_ref());
+        eprintln!("{:7.2}s {}", self.begun.elapsed().as_secs_f64(), line.as_ref());
     }
 
     /// Runs a shell command on the server's side, in this namespace, that must succeed; its

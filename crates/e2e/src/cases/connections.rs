@@ -40,20 +40,20 @@ pub const CASES: &[Case] = &[
 
 fn reset(scene: &mut Scene) -> Result<()> {
     let (client, relay) = scene.relayed(Backing::Memory, "vers=3,nolock,nconnect=4")?;
-    let mib = scene.size(48, 512);
+    let (mib, cuts) = scene.size((48, 8), (256, 60));
     let common = format!(
         "--name=reset --rw=randwrite --bsrange=4k-512k --size={mib}M --verify=crc32c --verify_fatal=1"
     );
-    let rate = mib * 1024 / 6;
+    let rate = mib * 1024 / (cuts * 3 / 4);
     let mut fio = client.start(&format!(
         "fio {common} --directory={MOUNT} --rate={rate}k --ioengine=libaio --direct=1 --iodepth=8"
     ))?;
     let mut broken = 0;
-    while broken < 8 && fio.is_running()? {
+    while broken < cuts && fio.is_running()? {
         thread::sleep(Duration::from_millis(400));
-        broken += usize::from(relay.cut() > 0);
+        broken += u32::from(relay.cut() > 0);
     }
-    ensure!(broken >= 3, "fio ended after {broken} resets");
+    ensure!(broken >= cuts / 2, "fio ended after {broken} resets");
     fio.succeed(Duration::from_secs(200))?;
     scene.note(format!("{broken} resets, {} connections in all", relay.accepted()));
     scene.host(&format!("fio {common} --directory={} --verify_only", scene.path())).map(drop)
