@@ -112,6 +112,8 @@ impl Core {
         let (node, stat) = self.live(cx, of)?;
         let directory = node.kind == FileType::Directory;
         let changes = if directory { WRITE | EXECUTE } else { WRITE };
+        // Only these have any of users'; everybody may list them.
+        let has_xattrs = directory || node.kind == FileType::Regular;
         let rules = [
             (Access::READ, READ),
             (Access::MODIFY, changes),
@@ -119,11 +121,13 @@ impl Core {
             if directory { (Access::LOOKUP, EXECUTE) } else { (Access::EXECUTE, EXECUTE) },
             // A file has no entries to delete: the bit stays off.
             (Access::DELETE, if directory { changes } else { 0 }),
+            (Access::XATTR_READ, if has_xattrs { READ } else { 0 }),
+            (Access::XATTR_WRITE, if has_xattrs { WRITE } else { 0 }),
         ];
         let asked = rules.iter().filter(|(bit, _)| want.intersects(*bit));
         let needed = asked.fold(0, |needed, (_, rights)| needed | rights);
         let granted = self.rights(cx, &node, &stat, needed)?;
-        let mut answer = Access(0);
+        let mut answer = if has_xattrs { Access(want.0 & Access::XATTR_LIST.0) } else { Access(0) };
         for (bit, rights) in rules {
             let writes = rights & WRITE != 0 && self.options.read_only;
             if want.intersects(bit) && rights != 0 && granted & rights == rights && !writes {

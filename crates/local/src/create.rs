@@ -236,8 +236,7 @@ impl Core {
             if node.kind == FileType::Directory {
                 return Err(Error::NotOwner);
             }
-            let link = format!("/proc/self/fd/{}", node.path.as_raw_fd());
-            fs::linkat(CWD, link, &dir.path, name.as_bytes(), AtFlags::SYMLINK_FOLLOW)
+            fs::linkat(CWD, node.link(), &dir.path, name.as_bytes(), AtFlags::SYMLINK_FOLLOW)
                 .or_error("link", &dir.path)
         })?;
         self.note_name(&node.handle, &dir, name.as_bytes(), cx.wait)?;
@@ -275,6 +274,28 @@ impl Core {
         } else {
             self.sync_attributes(cx, &node).map(drop)
         }
+    }
+
+    /// Changes attributes that are not among those of SETATTR, as the caller, between the
+    /// attributes before and after.
+    pub(crate) fn change_attributes(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        wcc: &mut Wcc,
+        change: impl FnOnce(&Node) -> Result<()>,
+    ) -> Result<()> {
+        self.may_change(cx)?;
+        let (node, _) = self.live(cx, of)?;
+        self.identity.become_caller(cx.cred)?;
+        {
+            let _order = node.lock_changes();
+            wcc.before = Some(node.attr_of(&node.stat()?));
+            let result = change(&node);
+            wcc.after = node.stat().ok().map(|stat| node.attr_of(&stat));
+            result?;
+        }
+        self.sync_attributes(cx, &node).map(drop)
     }
 
     /// Sets attributes of a new file. A caller who may not give it to others still gets it made.
@@ -392,10 +413,7 @@ fn set_mode(node: &Node, mode: u32) -> Result<()> {
         return Err(Error::Invalid);
     }
     let result = match sys::chmod(&node.path, mode & 0o7777) {
-        Err(Errno::NOSYS) => {
-            let link = format!("/proc/self/fd/{}", node.path.as_raw_fd());
-            fs::chmod(link, mode_bits(mode))
-        }
+        Err(Errno::NOSYS) => fs::chmod(node.link(), mode_bits(mode)),
         other => other,
     };
     result.map_err(|errno| error(errno, "chmod", &node.path))

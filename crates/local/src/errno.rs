@@ -39,6 +39,8 @@ fn word(errno: Errno) -> Option<Error> {
         Errno::DQUOT => Error::Quota,
         Errno::STALE => Error::Stale,
         Errno::LOOP => Error::WrongType,
+        Errno::NODATA => Error::NoXattr,
+        Errno::TOOBIG => Error::XattrTooBig,
         Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOTTY => Error::NotSupported,
         Errno::AGAIN
         | Errno::MFILE

@@ -9,6 +9,7 @@
 //! | `nodes`, `keeper` | files in use: descriptors, their number, their end |
 //! | `group_sync`, `journal` | making changes durable |
 //! | `attr`, `lookup`, `read`, `write`, `create`, `remove`, `readdir` | the operations |
+//! | `range`, `xattr`, `features` | what NFSv4 adds to them, and where it can be had |
 //!
 //! Needs Linux 5.8 and /proc. [`LocalFs::open`] sets the umask of the process to 0: files get the
 //! modes that clients ask for.
@@ -18,6 +19,7 @@
 mod attr;
 mod create;
 mod errno;
+mod features;
 mod group_sync;
 mod handle;
 mod hash;
@@ -29,6 +31,7 @@ mod lookup;
 mod mounts;
 mod nodes;
 mod permission;
+mod range;
 mod read;
 mod readdir;
 mod remove;
@@ -36,6 +39,7 @@ mod search;
 mod subtree;
 mod sys;
 mod write;
+mod xattr;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -45,8 +49,9 @@ use std::time::Instant;
 
 use hayase_buf::Pool;
 use hayase_vfs::{
-    Access, Attr, Cx, DirRead, EntrySink, FsInfo, FsStat, Handle, Name, NewNode, Node as Found,
-    Open, PathConf, Read, Result, SetAttr, Stability, Time, Vfs, Wcc, Written,
+    Access, Advice, Attr, Copied, Cx, DirRead, EntrySink, Features, FsInfo, FsStat, Handle, Name,
+    NewNode, Node as Found, Open, PathConf, Read, Result, Seek, SetAttr, SetXattr, Sought,
+    Stability, Time, Vfs, Wcc, Written, XattrName, XattrSink,
 };
 use rustix::fs::{self, Mode, OFlags};
 use rustix::process::{Resource, geteuid, getrlimit, umask};
@@ -389,5 +394,105 @@ impl Vfs for LocalFs {
 
     fn sync(&self) -> Result<()> {
         self.core.sync()
+    }
+
+    fn features(&self, cx: &Cx<'_>, of: &Handle) -> Result<Features> {
+        self.core.features(cx, of)
+    }
+
+    fn xattr(&self, cx: &Cx<'_>, of: &Handle, name: XattrName<'_>) -> Result<Vec<u8>> {
+        self.core.xattr(cx, of, name)
+    }
+
+    fn set_xattr(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        name: XattrName<'_>,
+        value: &[u8],
+        how: SetXattr,
+        wcc: &mut Wcc,
+    ) -> Result<()> {
+        self.core.set_xattr(cx, of, name, value, how, wcc)
+    }
+
+    fn list_xattrs(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        cookie: u64,
+        sink: &mut XattrSink<'_>,
+    ) -> Result<bool> {
+        self.core.list_xattrs(cx, of, cookie, sink)
+    }
+
+    fn remove_xattr(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        name: XattrName<'_>,
+        wcc: &mut Wcc,
+    ) -> Result<()> {
+        self.core.remove_xattr(cx, of, name, wcc)
+    }
+
+    fn seek(&self, cx: &Cx<'_>, of: &Handle, offset: u64, what: Seek) -> Result<Sought> {
+        self.core.seek(cx, of, offset, what)
+    }
+
+    fn allocate(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        offset: u64,
+        len: u64,
+        wcc: &mut Wcc,
+    ) -> Result<()> {
+        self.core.allocate(cx, of, offset, len, wcc)
+    }
+
+    fn deallocate(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        offset: u64,
+        len: u64,
+        wcc: &mut Wcc,
+    ) -> Result<()> {
+        self.core.deallocate(cx, of, offset, len, wcc)
+    }
+
+    fn copy_range(
+        &self,
+        cx: &Cx<'_>,
+        from: (&Handle, u64),
+        to: (&Handle, u64),
+        len: u64,
+        stability: Stability,
+        wcc: &mut Wcc,
+    ) -> Result<Copied> {
+        self.core.copy_range(cx, from, to, len, stability, wcc)
+    }
+
+    fn clone_range(
+        &self,
+        cx: &Cx<'_>,
+        from: (&Handle, u64),
+        to: (&Handle, u64),
+        len: u64,
+        wcc: &mut Wcc,
+    ) -> Result<()> {
+        self.core.clone_range(cx, from, to, len, wcc)
+    }
+
+    fn advise(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        offset: u64,
+        len: u64,
+        advice: Advice,
+    ) -> Result<bool> {
+        self.core.advise(cx, of, offset, len, advice)
     }
 }

@@ -101,6 +101,11 @@ impl Node {
         self.change.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A path to the file, for calls that take no `O_PATH` descriptor.
+    pub(crate) fn link(&self) -> String {
+        format!("/proc/self/fd/{}", self.path.as_raw_fd())
+    }
+
     /// Notes that it was used. Writes only what changes, so that the shards share the cache line.
     fn mark_used(&self) {
         if !self.referenced.load(Ordering::Relaxed) {
@@ -455,10 +460,7 @@ impl Core {
             Some(Name::Kernel { file, .. }) if node.mount.by_kernel => {
                 self.with_room(|| sys::open_by_handle(&node.mount.dir, &file, flags))
             }
-            _ => self.with_room(|| {
-                let link = format!("/proc/self/fd/{}", node.path.as_raw_fd());
-                fs::openat(CWD, link, flags, Mode::empty())
-            }),
+            _ => self.with_room(|| fs::openat(CWD, node.link(), flags, Mode::empty())),
         };
         opened.or_error("open", &node.path)
     }

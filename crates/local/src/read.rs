@@ -11,7 +11,7 @@ use rustix::fs::{Advice, Stat, fadvise, fstat};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
 
 use crate::Core;
-use crate::errno::OrError;
+use crate::errno::{OrError, Sys};
 use crate::nodes::Node;
 use crate::sys;
 
@@ -63,7 +63,12 @@ impl Core {
         Ok(Read { data, eof, attr: node.attr_of(&stat) })
     }
 
-    fn open_to_read(&self, cx: &Cx<'_>, of: &Handle) -> Result<(Arc<Node>, Arc<OwnedFd>, Stat)> {
+    /// A regular file's node, open for reading, and its present attributes.
+    pub(crate) fn open_to_read(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+    ) -> Result<(Arc<Node>, Arc<OwnedFd>, Stat)> {
         let mut node = self.node(cx, of)?;
         match node.kind {
             FileType::Regular => {}
@@ -99,21 +104,20 @@ impl Core {
         read_ahead(node, &file, offset, len as u64, size);
         let buffer = self.options.pool.take().filter(|buffer| buffer.len() >= len);
         if let Some(mut buffer) = buffer {
-            let len = read_some(&file, &mut buffer[..len], offset)?;
+            let len = read_some(&file, &mut buffer[..len], offset).or_error("read", &file)?;
             return Ok(ReadData::Payload(Payload::Buffer { buffer, len }));
         }
         // Too much, or no buffer left: brought into the page cache, to be sent from there.
-        let mut scratch = SCRATCH.take();
-        scratch.resize(SCRATCH_BYTES, 0);
-        let mut at = 0;
-        while at < len {
-            let step = (len - at).min(SCRATCH_BYTES);
-            match read_some(&file, &mut scratch[..step], offset + at as u64) {
-                Ok(read) if read == step => at += step,
-                _ => break,
+        with_scratch(|scratch| {
+            let mut at = 0;
+            while at < len {
+                let step = (len - at).min(scratch.len());
+                match read_some(&file, &mut scratch[..step], offset + at as u64) {
+                    Ok(read) if read == step => at += step,
+                    _ => break,
+                }
             }
-        }
-        SCRATCH.set(scratch);
+        });
         Ok(ReadData::Payload(Payload::Span(Span { file, offset, len })))
     }
 
@@ -142,6 +146,15 @@ impl Core {
     }
 }
 
+/// Lends this thread's buffer for data that is on its way elsewhere.
+pub(crate) fn with_scratch<T>(use_it: impl FnOnce(&mut [u8]) -> T) -> T {
+    let mut scratch = SCRATCH.take();
+    scratch.resize(SCRATCH_BYTES, 0);
+    let result = use_it(&mut scratch);
+    SCRATCH.set(scratch);
+    result
+}
+
 /// Asks the disk for what a sequential reader will want next.
 fn read_ahead(node: &Node, file: &OwnedFd, offset: u64, len: u64, size: u64) {
     let end = offset + len;
@@ -163,14 +176,14 @@ fn read_ahead(node: &Node, file: &OwnedFd, offset: u64, len: u64, size: u64) {
 }
 
 /// Reads until the buffer is full, the file ends, or an error comes after some data.
-fn read_some(file: &OwnedFd, buffer: &mut [u8], offset: u64) -> Result<usize> {
+pub(crate) fn read_some(file: &OwnedFd, buffer: &mut [u8], offset: u64) -> Sys<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
         match pread(file, &mut buffer[filled..], offset + filled as u64) {
             Ok(0) => break,
             Ok(read) => filled += read,
             Err(Errno::INTR) => {}
-            Err(errno) if filled == 0 => return Err(errno).or_error("read", file),
+            Err(errno) if filled == 0 => return Err(errno),
             // The data before the error is good; the client asks for the rest.
             Err(_) => break,
         }

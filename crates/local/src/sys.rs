@@ -186,6 +186,25 @@ pub(crate) fn cached_pages(file: impl AsFd, offset: u64, len: u64) -> Sys<u64> {
     Ok(counts[0])
 }
 
+/// `FICLONERANGE`: lets a range of one file share the storage of another's.
+pub(crate) fn clone_range(
+    from: &OwnedFd,
+    from_offset: u64,
+    len: u64,
+    to: &OwnedFd,
+    to_offset: u64,
+) -> Sys<()> {
+    let range = libc::file_clone_range {
+        src_fd: from.as_raw_fd().into(),
+        src_offset: from_offset,
+        src_length: len,
+        dest_offset: to_offset,
+    };
+    // SAFETY: this request reads a `struct file_clone_range`, which `range` is.
+    check(unsafe { libc::ioctl(to.as_raw_fd(), libc::FICLONERANGE, &raw const range) }.into())
+        .map(drop)
+}
+
 /// One `preadv2` of up to `len` bytes, appended to `to`, which need not be zeroed before.
 /// With `nowait`, only from memory (`EAGAIN`, or short, where the disk is needed).
 pub(crate) fn read_append(

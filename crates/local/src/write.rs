@@ -98,7 +98,7 @@ impl Core {
     }
 
     /// Brings a regular file's data to the disk, also data from before a restart of ours.
-    fn sync_data(&self, node: &Arc<Node>) -> Result<()> {
+    pub(crate) fn sync_data(&self, node: &Arc<Node>) -> Result<()> {
         self.sync_file(node, Extent::Data, Asked::ByClient)?;
         // A write that syncs may just have been given the error that was meant for us: when it is
         // through, the verifier tells.
@@ -255,7 +255,7 @@ fn word(errno: Errno) -> Error {
 }
 
 /// Counts what was written before a failure.
-fn write_all(
+pub(crate) fn write_all(
     file: &OwnedFd,
     data: &[u8],
     offset: u64,
@@ -290,7 +290,7 @@ fn write_all(
     (written, synced.err().map(|_| Errno::IO).or(failure))
 }
 
-fn must_be_regular(node: &Node) -> Result<()> {
+pub(crate) fn must_be_regular(node: &Node) -> Result<()> {
     match node.kind {
         FileType::Regular => Ok(()),
         FileType::Directory => Err(Error::IsDirectory),

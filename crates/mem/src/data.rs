@@ -105,6 +105,64 @@ impl Data {
         self.size = size;
     }
 
+    /// The first byte from `offset` on that is in a page; the size if there is none.
+    pub(crate) fn next_data(&self, offset: u64) -> u64 {
+        let first = self.pages.range(locate(offset).0..).next();
+        let start = first.map_or(self.size, |(page, _)| page * PAGE_BYTES as u64);
+        start.clamp(offset, self.size)
+    }
+
+    /// The first byte from `offset` on that is in no page; the size if there is none.
+    pub(crate) fn next_hole(&self, offset: u64) -> u64 {
+        let first = locate(offset).0;
+        let full = self.pages.range(first..).zip(first..).take_while(|((page, _), at)| *page == at);
+        let start = (first + full.count() as u64) * PAGE_BYTES as u64;
+        start.clamp(offset, self.size)
+    }
+
+    /// How many pages of a range, which is not empty, do not exist.
+    pub(crate) fn missing(&self, range: Range<u64>) -> u64 {
+        let (first, last) = (locate(range.start).0, locate(range.end - 1).0);
+        last - first + 1 - self.pages.range(first..=last).count() as u64
+    }
+
+    /// Makes the pages of a range, which is not empty, and lets the file reach as far.
+    pub(crate) fn allocate(&mut self, range: Range<u64>, mtime: Time) {
+        for page in locate(range.start).0..=locate(range.end - 1).0 {
+            if !self.pages.contains_key(&page) {
+                self.remember(page, mtime);
+                self.pages.insert(page, vec![0; PAGE_BYTES].into());
+            }
+        }
+        self.unstable(mtime);
+        self.size = self.size.max(range.end);
+    }
+
+    /// Turns a range into zeros, and its whole pages into a hole.
+    pub(crate) fn punch(&mut self, range: Range<u64>, mtime: Time) {
+        let first = locate(range.start).0;
+        let last = locate(range.end.saturating_sub(1)).0;
+        let touched: Vec<u64> = self.pages.range(first..=last.max(first)).map(|p| *p.0).collect();
+        for page in touched {
+            let start = page * PAGE_BYTES as u64;
+            let from = range.start.saturating_sub(start) as usize;
+            let to = (range.end.saturating_sub(start)).min(PAGE_BYTES as u64) as usize;
+            self.remember(page, mtime);
+            if (from, to) == (0, PAGE_BYTES) {
+                self.pages.remove(&page);
+            } else if let Some(bytes) = self.pages.get_mut(&page) {
+                bytes[from..to].fill(0);
+            }
+        }
+    }
+
+    /// The pages in a range, each with its offset.
+    pub(crate) fn pages_of(&self, range: Range<u64>) -> Vec<(u64, Box<[u8]>)> {
+        let pages = locate(range.start).0..locate(range.end + PAGE_BYTES as u64 - 1).0;
+        let pages = self.pages.range(pages);
+        pages.map(|(page, bytes)| (page * PAGE_BYTES as u64, bytes.clone())).collect()
+    }
+
     /// Makes the pages of a range stable, and the size as far as the range reaches.
     pub(crate) fn settle(&mut self, range: Range<u64>) {
         let size = self.size;

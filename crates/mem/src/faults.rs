@@ -26,11 +26,22 @@ pub enum Op {
     FsInfo,
     PathConf,
     Sync,
+    Features,
+    Xattr,
+    SetXattr,
+    ListXattrs,
+    RemoveXattr,
+    Seek,
+    Allocate,
+    Deallocate,
+    CopyRange,
+    CloneRange,
+    Advise,
 }
 
 impl Op {
     /// All of them.
-    pub const ALL: [Op; 20] = [
+    pub const ALL: [Op; 31] = [
         Op::Attr,
         Op::SetAttr,
         Op::Lookup,
@@ -51,6 +62,17 @@ impl Op {
         Op::FsInfo,
         Op::PathConf,
         Op::Sync,
+        Op::Features,
+        Op::Xattr,
+        Op::SetXattr,
+        Op::ListXattrs,
+        Op::RemoveXattr,
+        Op::Seek,
+        Op::Allocate,
+        Op::Deallocate,
+        Op::CopyRange,
+        Op::CloneRange,
+        Op::Advise,
     ];
 
     /// Whether it changes something, so that a read-only file system refuses it.
@@ -65,6 +87,12 @@ impl Op {
                 | Op::RemoveDir
                 | Op::Rename
                 | Op::Link
+                | Op::SetXattr
+                | Op::RemoveXattr
+                | Op::Allocate
+                | Op::Deallocate
+                | Op::CopyRange
+                | Op::CloneRange
         )
     }
 }

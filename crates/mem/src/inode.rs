@@ -1,5 +1,7 @@
 //! One file.
 
+use std::collections::BTreeMap;
+
 use hayase_vfs::{Attr, FileType, Time};
 
 use crate::PAGE_BYTES;
@@ -39,6 +41,7 @@ pub(crate) struct Inode {
     /// The verifier of the exclusive create that made it.
     pub(crate) exclusive: Option<u64>,
     pub(crate) meta: Meta,
+    pub(crate) xattrs: BTreeMap<Box<[u8]>, Box<[u8]>>,
     pub(crate) body: Body,
 }
 

@@ -15,6 +15,8 @@ pub(crate) enum Undo {
     Removed(u64, Inode),
     /// The name led there, or nowhere.
     Entry { dir: u64, name: Box<[u8]>, before: Option<Entry> },
+    /// The extended attribute had this value, or did not exist.
+    Xattr { number: u64, name: Box<[u8]>, before: Option<Box<[u8]>> },
     /// The directory was in this one.
     Parent(u64, u64),
 }
@@ -85,6 +87,13 @@ impl State {
                 self.nodes.insert(number, inode);
             }
             Undo::Entry { dir, name, before } => self.dir_mut(dir).restore(&name, before),
+            Undo::Xattr { number, name, before } => {
+                let xattrs = &mut self.node_mut(number).xattrs;
+                match before {
+                    Some(value) => drop(xattrs.insert(name, value)),
+                    None => drop(xattrs.remove(&name)),
+                }
+            }
             Undo::Parent(number, before) => self.dir_mut(number).parent = before,
         }
     }

@@ -71,6 +71,18 @@ pub(crate) fn access(inode: &Inode, cred: &Cred, want: Access) -> Access {
             (Access::MODIFY, WRITE | EXEC),
             (Access::EXTEND, WRITE | EXEC),
             (Access::DELETE, WRITE | EXEC),
+            (Access::XATTR_READ, READ),
+            (Access::XATTR_WRITE, WRITE),
+            (Access::XATTR_LIST, 0),
+        ],
+        FileType::Regular => &[
+            (Access::READ, READ),
+            (Access::MODIFY, WRITE),
+            (Access::EXTEND, WRITE),
+            (Access::EXECUTE, EXEC),
+            (Access::XATTR_READ, READ),
+            (Access::XATTR_WRITE, WRITE),
+            (Access::XATTR_LIST, 0),
         ],
         _ => &[
             (Access::READ, READ),

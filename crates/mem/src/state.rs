@@ -49,7 +49,7 @@ impl State {
             change: 1,
         };
         let body = Body::Directory(Dir::new(ROOT));
-        let root = Inode { generation: 1, exclusive: None, meta, body };
+        let root = Inode { generation: 1, exclusive: None, meta, xattrs: BTreeMap::new(), body };
         State {
             nodes: BTreeMap::from([(ROOT, root)]),
             free_numbers: BTreeSet::new(),

@@ -1,12 +1,14 @@
 //! `MemFs` as a [`Vfs`]: each operation takes its turn.
 
 use hayase_vfs::{
-    Access, Attr, Cx, DirEntry, DirRead, EntrySink, FsInfo, FsStat, Handle, Name, NewNode, Node,
-    Open, PathConf, Read, Result, SetAttr, Stability, Time, Vfs, Wcc, Written,
+    Access, Advice, Attr, ChangeKind, Copied, Cx, DirEntry, DirRead, EntrySink, Features, FsInfo,
+    FsStat, Handle, Name, NewNode, Node, Open, PathConf, Read, Result, Seek, SetAttr, SetXattr,
+    Sought, Stability, Time, Vfs, Wcc, Written, XattrName, XattrSink,
 };
 
 use crate::faults::Op;
 use crate::fs::{MemFs, PAGE_BYTES};
+use crate::ops::xattrs;
 use crate::state::{ROOT, Turn};
 
 /// Entries copied at a time by a listing.
@@ -220,5 +222,113 @@ impl Vfs for MemFs {
         state.call(Op::Sync)?;
         state.settle_all();
         Ok(())
+    }
+
+    fn features(&self, cx: &Cx<'_>, of: &Handle) -> Result<Features> {
+        self.turn(cx, Op::Features)?.attr(of)?;
+        Ok(Features {
+            xattrs: true,
+            clone_bytes: Some(PAGE_BYTES as u32),
+            change: ChangeKind::Monotonic,
+            ..Features::default()
+        })
+    }
+
+    fn xattr(&self, cx: &Cx<'_>, of: &Handle, name: XattrName<'_>) -> Result<Vec<u8>> {
+        self.turn(cx, Op::Xattr)?.xattr(of, name)
+    }
+
+    fn set_xattr(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        name: XattrName<'_>,
+        value: &[u8],
+        how: SetXattr,
+        wcc: &mut Wcc,
+    ) -> Result<()> {
+        self.turn(cx, Op::SetXattr)?.set_xattr(of, name, value, how, wcc)
+    }
+
+    fn list_xattrs(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        cookie: u64,
+        sink: &mut XattrSink<'_>,
+    ) -> Result<bool> {
+        // The sink must not find the lock taken.
+        let names = self.turn(cx, Op::ListXattrs)?.xattr_names(of)?;
+        Ok(xattrs::list(&names, cookie, sink))
+    }
+
+    fn remove_xattr(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        name: XattrName<'_>,
+        wcc: &mut Wcc,
+    ) -> Result<()> {
+        self.turn(cx, Op::RemoveXattr)?.remove_xattr(of, name, wcc)
+    }
+
+    fn seek(&self, cx: &Cx<'_>, of: &Handle, offset: u64, what: Seek) -> Result<Sought> {
+        self.turn(cx, Op::Seek)?.seek(of, offset, what)
+    }
+
+    fn allocate(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        offset: u64,
+        len: u64,
+        wcc: &mut Wcc,
+    ) -> Result<()> {
+        self.turn(cx, Op::Allocate)?.allocate(of, offset, len, wcc)
+    }
+
+    fn deallocate(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        offset: u64,
+        len: u64,
+        wcc: &mut Wcc,
+    ) -> Result<()> {
+        self.turn(cx, Op::Deallocate)?.deallocate(of, offset, len, wcc)
+    }
+
+    fn copy_range(
+        &self,
+        cx: &Cx<'_>,
+        from: (&Handle, u64),
+        to: (&Handle, u64),
+        len: u64,
+        stability: Stability,
+        wcc: &mut Wcc,
+    ) -> Result<Copied> {
+        self.turn(cx, Op::CopyRange)?.copy_range(from, to, len, stability, wcc)
+    }
+
+    fn clone_range(
+        &self,
+        cx: &Cx<'_>,
+        from: (&Handle, u64),
+        to: (&Handle, u64),
+        len: u64,
+        wcc: &mut Wcc,
+    ) -> Result<()> {
+        self.turn(cx, Op::CloneRange)?.clone_range(from, to, len, wcc)
+    }
+
+    fn advise(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        _offset: u64,
+        _len: u64,
+        _advice: Advice,
+    ) -> Result<bool> {
+        self.turn(cx, Op::Advise)?.readable(of).map(|_| false)
     }
 }

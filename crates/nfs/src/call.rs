@@ -63,6 +63,8 @@ impl From<Error> for Fault {
             Error::BadCookie => Status::BadCookie,
             Error::NotSupported => Status::NotSupp,
             Error::Delay => Status::Jukebox,
+            // NFSv3 has no extended attributes.
+            Error::NoXattr | Error::XattrTooBig => Status::ServerFault,
         })
     }
 }

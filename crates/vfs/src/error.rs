@@ -61,6 +61,10 @@ pub enum Error {
     NotSupported,
     /// A limit of the server is reached; trying again later helps.
     Delay,
+    /// The file has no extended attribute of this name.
+    NoXattr,
+    /// The value of an extended attribute is too long.
+    XattrTooBig,
 }
 
 impl fmt::Display for Error {
@@ -91,6 +95,8 @@ impl fmt::Display for Error {
             Error::BadCookie => "no such directory position",
             Error::NotSupported => "not supported by this file system",
             Error::Delay => "the server is at a limit, try again",
+            Error::NoXattr => "no such extended attribute",
+            Error::XattrTooBig => "the value of the extended attribute is too long",
         })
     }
 }

@@ -2,7 +2,10 @@
 
 use hayase_buf::Payload;
 
-use crate::{Attr, Cx, Handle, Name, Result, SetAttr, Time};
+use crate::{
+    Advice, Attr, Copied, Cx, Error, Features, Handle, Name, Result, Seek, SetAttr, SetXattr,
+    Sought, Time, XattrName, XattrSink,
+};
 
 /// A file and its attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +27,7 @@ pub struct Wcc {
     pub after: Option<Attr>,
 }
 
-/// Permissions asked for and granted; the bits of ACCESS (RFC 1813 §3.3.4).
+/// Permissions asked for and granted; the bits of ACCESS (RFC 1813 §3.3.4, RFC 8276 §8.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access(pub u32);
 
@@ -41,8 +44,16 @@ impl Access {
     pub const DELETE: Access = Access(0x10);
     /// Execute a file.
     pub const EXECUTE: Access = Access(0x20);
-    /// All of them.
+    /// Read extended attributes (RFC 8276 §8.2).
+    pub const XATTR_READ: Access = Access(0x40);
+    /// Set and remove extended attributes.
+    pub const XATTR_WRITE: Access = Access(0x80);
+    /// List extended attributes.
+    pub const XATTR_LIST: Access = Access(0x100);
+    /// All that RFC 1813 knows.
     pub const ALL: Access = Access(0x3f);
+    /// All of them.
+    pub const ALL_WITH_XATTRS: Access = Access(0x1ff);
 
     /// Whether any bit of `other` is set here.
     pub fn intersects(self, other: Access) -> bool {
@@ -351,4 +362,126 @@ pub trait Vfs: Send + Sync {
 
     /// Brings everything written so far to stable storage.
     fn sync(&self) -> Result<()>;
+
+    // What follows not every file system can do: it then fails with `Error::NotSupported`.
+
+    /// What the file system that holds `of` can do of what follows.
+    fn features(&self, _cx: &Cx<'_>, _of: &Handle) -> Result<Features> {
+        Ok(Features::default())
+    }
+
+    /// The value of an extended attribute.
+    fn xattr(&self, _cx: &Cx<'_>, _of: &Handle, _name: XattrName<'_>) -> Result<Vec<u8>> {
+        Err(Error::NotSupported)
+    }
+
+    /// Sets an extended attribute.
+    fn set_xattr(
+        &self,
+        _cx: &Cx<'_>,
+        _of: &Handle,
+        _name: XattrName<'_>,
+        _value: &[u8],
+        _how: SetXattr,
+        _wcc: &mut Wcc,
+    ) -> Result<()> {
+        Err(Error::NotSupported)
+    }
+
+    /// Lists the names of extended attributes from the place `cookie` on (0: all) until `sink`
+    /// is full; answers whether none is left. See [`XattrName::cookie`].
+    fn list_xattrs(
+        &self,
+        _cx: &Cx<'_>,
+        _of: &Handle,
+        _cookie: u64,
+        _sink: &mut XattrSink<'_>,
+    ) -> Result<bool> {
+        Err(Error::NotSupported)
+    }
+
+    /// Removes an extended attribute.
+    fn remove_xattr(
+        &self,
+        _cx: &Cx<'_>,
+        _of: &Handle,
+        _name: XattrName<'_>,
+        _wcc: &mut Wcc,
+    ) -> Result<()> {
+        Err(Error::NotSupported)
+    }
+
+    /// Finds the next data, or the next hole, from `offset` on. There is nothing to be found at
+    /// the file's end and behind it ([`Error::NoDevice`], RFC 7862 §15.11.3). Needs permission
+    /// to read.
+    fn seek(&self, _cx: &Cx<'_>, _of: &Handle, _offset: u64, _what: Seek) -> Result<Sought> {
+        Err(Error::NotSupported)
+    }
+
+    /// Takes up storage for a range, so that writes to it find space; a file that ends before is
+    /// extended with zeros. Durable as attributes are. Needs permission to write, as do those
+    /// below.
+    fn allocate(
+        &self,
+        _cx: &Cx<'_>,
+        _of: &Handle,
+        _offset: u64,
+        _len: u64,
+        _wcc: &mut Wcc,
+    ) -> Result<()> {
+        Err(Error::NotSupported)
+    }
+
+    /// Turns a range into zeros and gives its storage back; the file keeps its size.
+    fn deallocate(
+        &self,
+        _cx: &Cx<'_>,
+        _of: &Handle,
+        _offset: u64,
+        _len: u64,
+        _wcc: &mut Wcc,
+    ) -> Result<()> {
+        Err(Error::NotSupported)
+    }
+
+    /// Copies up to `len` bytes that may be read to where may be written, as stable as asked or
+    /// more; `wcc` is the target's. Ranges of one file must not overlap ([`Error::Invalid`]).
+    fn copy_range(
+        &self,
+        _cx: &Cx<'_>,
+        _from: (&Handle, u64),
+        _to: (&Handle, u64),
+        _len: u64,
+        _stability: Stability,
+        _wcc: &mut Wcc,
+    ) -> Result<Copied> {
+        Err(Error::NotSupported)
+    }
+
+    /// Lets a range share the storage of another until either is written to, all of it or
+    /// nothing; `len` 0 means to the source's end. Durable as attributes are. Places that are not
+    /// multiples of [`Features::clone_bytes`] are [`Error::Invalid`], but for the source's end.
+    fn clone_range(
+        &self,
+        _cx: &Cx<'_>,
+        _from: (&Handle, u64),
+        _to: (&Handle, u64),
+        _len: u64,
+        _wcc: &mut Wcc,
+    ) -> Result<()> {
+        Err(Error::NotSupported)
+    }
+
+    /// Tells how a range (`len` 0: to the end) will be used; answers whether that makes a
+    /// difference. Needs permission to read.
+    fn advise(
+        &self,
+        _cx: &Cx<'_>,
+        _of: &Handle,
+        _offset: u64,
+        _len: u64,
+        _advice: Advice,
+    ) -> Result<bool> {
+        Ok(false)
+    }
 }

@@ -5,18 +5,24 @@
 mod attr;
 mod cx;
 mod error;
+mod features;
 mod fs;
 mod handle;
 mod name;
+mod range;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod xattr;
 
 pub use attr::{Attr, FileType, SetAttr, SetTime, Time};
 pub use cx::{Cred, Cx, Durability, Wait};
 pub use error::{Error, Result};
+pub use features::{ChangeKind, Features};
 pub use fs::{
     Access, DirEntry, DirRead, EntrySink, FsInfo, FsStat, NewNode, Node, Open, PathConf, Read,
     ReadData, Stability, Vfs, Wcc, Written,
 };
 pub use handle::Handle;
 pub use name::Name;
+pub use range::{Advice, Copied, Seek, Sought};
+pub use xattr::{SetXattr, XATTR_VALUE_MAX, XattrName, XattrSink, list_xattr_names};

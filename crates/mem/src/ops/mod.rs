@@ -5,4 +5,6 @@ mod bytes;
 mod links;
 mod listing;
 mod nodes;
+mod ranges;
 mod rename;
+pub(crate) mod xattrs;

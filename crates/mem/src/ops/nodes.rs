@@ -1,5 +1,7 @@
 //! Finding and making files.
 
+use std::collections::BTreeMap;
+
 use hayase_vfs::{Error, FileType, Handle, Name, NewNode, Node, Open, Result, SetAttr, Wcc};
 
 use super::attrs::stamp;
@@ -113,7 +115,8 @@ impl Turn<'_> {
         let is_dir = matches!(body, Body::Directory(_));
         let is_symlink = matches!(body, Body::Symlink(_));
         let meta = self.new_meta(dir, is_dir);
-        let mut inode = Inode { generation: 0, exclusive, meta, body };
+        let xattrs = BTreeMap::new();
+        let mut inode = Inode { generation: 0, exclusive, meta, xattrs, body };
         let above = self.state.node(dir);
         let set = SetAttr { mode: set.mode.filter(|_| !is_symlink), ..*set };
         self.may_set(&inode, &set)?;

@@ -105,7 +105,7 @@ impl<'a> Client<'a> {
 
     /// Makes a call that changes `of`, and checks what it says about the change.
     #[track_caller]
-    fn change<T>(
+    pub(super) fn change<T>(
         &self,
         of: &Handle,
         mut op: impl FnMut(&Cx<'_>, &mut Wcc) -> Result<T>,

@@ -10,12 +10,14 @@
 //! nothing; a failed change changes nothing; weak cache consistency data is exact.
 #![allow(clippy::unwrap_used)] // a failed check is a panic
 
+mod beyond;
 mod checks;
 mod client;
 mod fixture;
 mod model;
 mod table;
 
+pub use beyond::XattrPage;
 pub use client::{Client, Listed, steady};
 pub use fixture::{Act, Capability, Fixture, Scene};
 pub use model::{Plan, compare};

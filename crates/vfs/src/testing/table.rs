@@ -235,6 +235,27 @@ macro_rules! conformance {
                 of_files_are_seen
                 of_directories_are_seen
             }
+            xattrs Scene {
+                values_are_kept
+                creating_and_replacing_differ
+                names_are_listed_in_pages
+                they_have_limits
+                they_change_the_file
+                they_go_with_the_file
+                other_types_have_none
+                permissions_are_those_of_data
+            }
+            ranges Scene {
+                holes_and_data_are_found
+                nothing_is_found_behind_the_end
+                allocating_extends_with_zeros
+                deallocating_leaves_zeros
+                copies_are_whole
+                copies_within_a_file_do_not_overlap
+                clones_are_independent
+                hints_do_no_harm
+                permissions_are_those_of_reads_and_writes
+            }
             restart Play {
                 handles_stay
                 handles_of_renamed_files_stay
