@@ -211,6 +211,12 @@ impl Held {
         lock(&self.inner).owners.remove(&(owner.kind, Arc::clone(&owner.name)));
     }
 
+    /// How many owners are known.
+    #[cfg(test)]
+    pub(crate) fn owners(&self) -> usize {
+        lock(&self.inner).owners.len()
+    }
+
     /// Takes everything; nothing can be added any more.
     pub(crate) fn close(&self) -> Vec<(u64, FileKey)> {
         let mut inner = lock(&self.inner);

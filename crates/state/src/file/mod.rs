@@ -37,6 +37,8 @@ mod want;
 
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -190,6 +192,12 @@ impl Files {
                 effects.push(Effect::Unused { file: key });
             }
         }
+    }
+
+    /// How many closed opens are remembered.
+    #[cfg(test)]
+    fn closed(&self) -> usize {
+        self.each_shard().map(|shard| shard.closed.len()).sum()
     }
 
     fn count_delegations(&self, went: usize, came: usize) {

@@ -307,17 +307,16 @@ impl State {
         sequence: Option<&Arc<Owner>>,
         existing: Option<u64>,
     ) -> Result<(StateId, u64, Before), Status> {
-        if let Some(number) = existing {
-            if let Some(open) = file.opens.get_mut(number) {
-                let before =
-                    Before::Open { share: open.share, opened: open.opened, seqid: open.seqid };
-                open.seqid = next_seqid(open.seqid);
-                let seqid = open.seqid;
-                let (share, mut opened) = (open.share.and(args.share), open.opened);
-                opened.add(args.share);
-                file.set_share(number, share, opened);
-                return Ok((self.files.names.stateid(number, seqid), number, before));
-            }
+        if let Some(number) = existing
+            && let Some(open) = file.opens.get_mut(number)
+        {
+            let before = Before::Open { share: open.share, opened: open.opened, seqid: open.seqid };
+            open.seqid = next_seqid(open.seqid);
+            let seqid = open.seqid;
+            let (share, mut opened) = (open.share.and(args.share), open.opened);
+            opened.add(args.share);
+            file.set_share(number, share, opened);
+            return Ok((self.files.names.stateid(number, seqid), number, before));
         }
         let number = self.files.names.next();
         let bound = self.config.limits.states_per_client;
@@ -346,11 +345,11 @@ impl State {
         let key = undo.file;
         let mut shard = self.files.shard(&key);
         let Some(file) = shard.file(&key) else { return };
-        if let Some(number) = undo.delegation {
-            if file.take_lent(number).is_some() {
-                self.files.count_delegations(1, 0);
-                effects.push(Effect::DelegationEnded { file: key });
-            }
+        if let Some(number) = undo.delegation
+            && file.take_lent(number).is_some()
+        {
+            self.files.count_delegations(1, 0);
+            effects.push(Effect::DelegationEnded { file: key });
         }
         match undo.open {
             None => {}

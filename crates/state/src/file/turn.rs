@@ -66,10 +66,10 @@ impl State {
         let client = self.living(now, client)?;
         let open_owner = self.owner_of(OwnerKind::Open, open_stateid, file)?;
         let mut heard = self.take_turn(&open_owner, SeqOp::Lock, open_seqid, now)?;
-        if let Heard::Turn(turn) = &mut heard {
-            if let Some(owner) = client.held.owner(OwnerKind::Lock, lock_owner) {
-                turn.add(&owner, lock_seqid, now)?;
-            }
+        if let Heard::Turn(turn) = &mut heard
+            && let Some(owner) = client.held.owner(OwnerKind::Lock, lock_owner)
+        {
+            turn.add(&owner, lock_seqid, now)?;
         }
         Ok(heard)
     }
@@ -97,10 +97,10 @@ impl State {
     ) -> Result<Arc<Owner>, Status> {
         let number = self.number(None, stateid)?;
         let mut shard = self.files.shard(key);
-        if kind == OwnerKind::Open {
-            if let Some(owner) = shard.closed.get(&number) {
-                return Ok(Arc::clone(owner));
-            }
+        if kind == OwnerKind::Open
+            && let Some(owner) = shard.closed.get(&number)
+        {
+            return Ok(Arc::clone(owner));
         }
         let file = shard.file(key);
         let sequence = file.and_then(|file| match kind {

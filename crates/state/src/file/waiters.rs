@@ -133,10 +133,10 @@ impl Waiters {
                 continue;
             }
             taken.push((waiter.bytes, waiter.write));
-            if let Locker::V4 { client, owner } = &waiter.locker {
-                if !std::mem::replace(&mut waiter.told, true) {
-                    turns.push((*client, Arc::clone(owner)));
-                }
+            if let Locker::V4 { client, owner } = &waiter.locker
+                && !std::mem::replace(&mut waiter.told, true)
+            {
+                turns.push((*client, Arc::clone(owner)));
             }
         }
         turns

@@ -1,0 +1,12 @@
+//! The rules of opens, locks and delegations, one by one, and all together at random.
+
+mod closing;
+mod courtesy;
+mod delegations;
+mod grace;
+mod io;
+mod locks;
+mod model;
+mod opens;
+mod sequences;
+mod validity;
