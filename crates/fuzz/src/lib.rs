@@ -7,6 +7,7 @@
 //! | `record` | a byte stream, in pieces, through a connection of the transport |
 //! | `rpc` | call and reply headers, credentials |
 //! | `nfs3` | every type of NFSv3, and arguments through the dispatcher |
+//! | `nfs4` | the same of NFSv4 |
 //! | `mount` | the same of MOUNT |
 //! | `portmap` | calls to the own portmapper |
 //! | `exports` | text of exports(5) |
@@ -17,6 +18,7 @@ mod choices;
 mod exports;
 mod mount;
 mod nfs3;
+mod nfs4;
 mod portmap;
 pub mod random;
 mod record;
@@ -34,10 +36,11 @@ pub struct Target {
 }
 
 /// Everything there is to fuzz.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "record", check: record::check },
     Target { name: "rpc", check: rpc::check },
     Target { name: "nfs3", check: nfs3::check },
+    Target { name: "nfs4", check: nfs4::check },
     Target { name: "mount", check: mount::check },
     Target { name: "portmap", check: portmap::check },
     Target { name: "exports", check: exports::check },

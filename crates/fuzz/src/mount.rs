@@ -15,7 +15,7 @@ pub(crate) fn check(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let choice = choices.byte();
     if choice & 0x80 == 0 {
-        check_type("mount::", choice, choices.rest());
+        check_type("mount::", choice.into(), choices.rest());
         return;
     }
     let exports = "/srv *(rw,insecure)\n/ 192.0.2.0/24(ro,insecure,sec=none:sys)";

@@ -24,16 +24,16 @@ pub(crate) fn check(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let choice = choices.byte();
     if choice & 0x80 == 0 {
-        check_type("nfs3::", choice, choices.rest());
+        check_type("nfs3::", choice.into(), choices.rest());
     } else {
         check_call(u32::from(choice & 0x3f), choice & 0x40 != 0, choices.rest());
     }
 }
 
 /// Checks a value of one of the types whose names begin so.
-pub(crate) fn check_type(module: &str, choice: u8, bytes: &[u8]) {
+pub(crate) fn check_type(module: &str, choice: usize, bytes: &[u8]) {
     let types: Vec<_> = TYPES.iter().filter(|t| t.name.starts_with(module)).collect();
-    let wire_type = types[usize::from(choice) % types.len()];
+    let wire_type = types[choice % types.len()];
     wire_type.check(&bytes[..bytes.len().min(VALUE_BYTES)]);
 }
 

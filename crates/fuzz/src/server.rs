@@ -46,7 +46,7 @@ impl Server {
         let key = HandleKey::new(*b"key for fuzzing!");
         let table = table(exports, &disks);
         let service =
-            NfsService::new(table, key, Box::new(NoNames), Limits::default(), &Setup::default());
+            NfsService::new(table, key, Box::new(NoNames), Limits::default(), Setup::default());
         let address: SocketAddr = ([192, 0, 2, 1], 700).into();
         let peer = service.connected(address, Carrier::Tcp);
         Server { service, disks, peer }

@@ -43,6 +43,11 @@ fn nfs3() {
 }
 
 #[test]
+fn nfs4() {
+    smoke("nfs4", 5000, 400);
+}
+
+#[test]
 fn mount() {
     smoke("mount", 2000, 200);
 }

@@ -12,8 +12,8 @@ use super::{LIMITS, Run};
 
 impl Run<'_> {
     pub(super) fn read(&mut self) {
-        let (file, offset) = (self.subject(), self.offset());
-        let count = self.choices.pick(&[100, 0, 1, 4096, 4097, 20_000, u32::MAX]);
+        let (file, offset) = (self.some_file(), self.offset());
+        let count = self.choices.pick(&[100, 0, 1, 2, 4, 99, 4095, 4096, 4097, 20_000, u32::MAX]);
         self.read_at(&file, offset, count);
     }
 
@@ -40,7 +40,7 @@ impl Run<'_> {
     }
 
     pub(super) fn write(&mut self) {
-        let (file, offset) = (self.subject(), self.offset());
+        let (file, offset) = (self.some_file(), self.offset());
         let len = self.choices.pick(&[5_usize, 0, 1, 3, 100, 4096, 4097, 20_000]);
         let fill = self.choices.byte();
         let stable =
@@ -76,7 +76,7 @@ impl Run<'_> {
     }
 
     pub(super) fn commit(&mut self) {
-        let file = self.subject();
+        let file = self.some_file();
         let (offset, count) = match self.choices.below(3) {
             0 => (0, 0),
             1 => (self.offset(), 4096),

@@ -27,7 +27,7 @@ struct Listed {
 
 impl Run<'_> {
     pub(super) fn list(&mut self, proc: Proc) {
-        let dir = self.subject();
+        let dir = self.some_dir();
         let count = match self.choices.byte() {
             choice @ ..=199 => 100 + 8 * u32::from(choice),
             200..=219 => 0,

@@ -16,7 +16,7 @@ use super::{LIMITS, Run};
 
 impl Run<'_> {
     pub(super) fn create(&mut self) {
-        let (dir, name) = (self.subject(), self.name());
+        let (dir, name) = (self.some_dir(), self.name());
         let how = match self.choices.below(3) {
             0 => CreateHow3::Unchecked(self.sattr()),
             1 => CreateHow3::Guarded(self.sattr()),
@@ -32,10 +32,8 @@ impl Run<'_> {
             CreateHow3::Unchecked(set) | CreateHow3::Guarded(set) => (set.size, None),
             CreateHow3::Exclusive(verifier) => (None, Some(verifier)),
         };
-        if let (None, Ok(Some(found))) = (outcome.status, foretold) {
-            if let Some(size) = size {
-                self.model.content(found).resize(size);
-            }
+        if let (None, Ok(Some(found)), Some(size)) = (outcome.status, foretold, size) {
+            self.model.content(found).resize(size);
         }
         let mut content = Content::default();
         if let Some(size) = size {
@@ -80,7 +78,7 @@ impl Run<'_> {
     }
 
     pub(super) fn mkdir(&mut self) {
-        let (dir, name) = (self.subject(), self.name());
+        let (dir, name) = (self.some_dir(), self.name());
         let attributes = self.sattr();
         let place = DirOpArgs3 { dir: Opaque(&dir.handle), name: Opaque(&name) };
         let outcome = self.perform(Proc::Mkdir, &MkdirArgs { place, attributes }, &[&dir]);
@@ -97,7 +95,7 @@ impl Run<'_> {
     }
 
     pub(super) fn symlink(&mut self) {
-        let (dir, name) = (self.subject(), self.name());
+        let (dir, name) = (self.some_dir(), self.name());
         let attributes = self.sattr();
         let text = self.choices.pick(&[&b"a"[..], b"../b", b"/a/b", b"/b", b"", b"x\0", b"."]);
         let place = DirOpArgs3 { dir: Opaque(&dir.handle), name: Opaque(&name) };
@@ -113,7 +111,7 @@ impl Run<'_> {
     }
 
     pub(super) fn mknod(&mut self) {
-        let (dir, name) = (self.subject(), self.name());
+        let (dir, name) = (self.some_dir(), self.name());
         let set = self.sattr();
         let device = DeviceData3 { dev_attributes: set, spec: SpecData3 { major: 1, minor: 3 } };
         let what = match self.choices.below(7) {

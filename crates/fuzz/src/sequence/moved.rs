@@ -9,8 +9,10 @@ use super::values::{Subject, check_name, opened};
 
 impl Run<'_> {
     pub(super) fn rename(&mut self) {
-        let (from, old) = (self.subject(), self.name());
-        let (to, new) = (self.subject(), self.name());
+        let from = self.some_dir();
+        let old = self.some_name(&from);
+        let to = self.some_dir();
+        let new = self.some_name(&to);
         let args = RenameArgs {
             from: DirOpArgs3 { dir: Opaque(&from.handle), name: Opaque(&old) },
             to: DirOpArgs3 { dir: Opaque(&to.handle), name: Opaque(&new) },

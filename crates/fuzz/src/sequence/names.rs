@@ -16,7 +16,8 @@ use crate::server::record;
 
 impl Run<'_> {
     pub(super) fn lookup(&mut self) {
-        let (dir, name) = (self.subject(), self.name());
+        let dir = self.some_dir();
+        let name = self.some_name(&dir);
         let what = DirOpArgs3 { dir: Opaque(&dir.handle), name: Opaque(&name) };
         let outcome = self.perform(Proc::Lookup, &LookupArgs { what }, &[&dir]);
         let foretold = self.find(&dir, &name);
@@ -47,7 +48,8 @@ impl Run<'_> {
     }
 
     pub(super) fn remove(&mut self) {
-        let (dir, name) = (self.subject(), self.name());
+        let dir = self.some_dir();
+        let name = self.some_name(&dir);
         let object = DirOpArgs3 { dir: Opaque(&dir.handle), name: Opaque(&name) };
         let outcome = self.perform(Proc::Remove, &RemoveArgs { object }, &[&dir]);
         let foretold = self.victim(&dir, &name).and_then(|(_, victim)| {
@@ -65,7 +67,8 @@ impl Run<'_> {
     }
 
     pub(super) fn rmdir(&mut self) {
-        let (dir, name) = (self.subject(), self.name());
+        let dir = self.some_dir();
+        let name = self.some_name(&dir);
         let object = DirOpArgs3 { dir: Opaque(&dir.handle), name: Opaque(&name) };
         let outcome = self.perform(Proc::Rmdir, &RmdirArgs { object }, &[&dir]);
         let foretold = self.victim(&dir, &name).and_then(|(_, victim)| {
@@ -95,7 +98,7 @@ impl Run<'_> {
     }
 
     pub(super) fn link(&mut self) {
-        let (file, dir, name) = (self.subject(), self.subject(), self.name());
+        let (file, dir, name) = (self.some_file(), self.some_dir(), self.name());
         let link = DirOpArgs3 { dir: Opaque(&dir.handle), name: Opaque(&name) };
         let args = LinkArgs { file: Opaque(&file.handle), link };
         let outcome = self.perform(Proc::Link, &args, &[&file, &dir]);

@@ -3,7 +3,7 @@
 use hayase_proto::nfs3::{NfsTime3, Sattr3, SetTime, Status};
 
 use super::Run;
-use super::model::Id;
+use super::model::{Body, Id};
 
 /// What a handle means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,43 @@ pub(super) struct Subject {
 }
 
 impl Run<'_> {
+    /// Mostly a directory that is there.
+    pub(super) fn some_dir(&mut self) -> Subject {
+        self.some(|run, id| run.model.is_dir(id))
+    }
+
+    /// Mostly a regular file that is there.
+    pub(super) fn some_file(&mut self) -> Subject {
+        self.some(|run, id| matches!(run.model.node(id).body, Body::File(_)))
+    }
+
+    fn some(&mut self, fits: impl Fn(&Self, Id) -> bool) -> Subject {
+        let fitting: Vec<_> =
+            self.model.ids().filter(|id| !self.model.is_gone(*id) && fits(self, *id)).collect();
+        match self.choices.byte() {
+            choice @ ..=223 if !fitting.is_empty() => {
+                self.subject_of(fitting[usize::from(choice) % fitting.len()])
+            }
+            _ => self.subject(),
+        }
+    }
+
+    /// Mostly a name that is in the directory.
+    pub(super) fn some_name(&mut self, dir: &Subject) -> Vec<u8> {
+        let names: Vec<_> = match dir.means {
+            Means::File(id) if self.model.is_dir(id) => {
+                self.model.entries(id).keys().cloned().collect()
+            }
+            _ => Vec::new(),
+        };
+        match self.choices.byte() {
+            choice @ ..=191 if !names.is_empty() => {
+                names[usize::from(choice) % names.len()].clone()
+            }
+            _ => self.name(),
+        }
+    }
+
     /// One of the handles so far, or something like one.
     pub(super) fn subject(&mut self) -> Subject {
         let choice = self.choices.byte();
