@@ -96,11 +96,14 @@ impl Core {
         let (set, times) = match how {
             Open::Unchecked(set) | Open::Guarded(set) => (*set, None),
             Open::Exclusive(verifier) => (SetAttr::default(), Some(verifier_times(*verifier))),
+            Open::ExclusiveWith(verifier, set) => {
+                (SetAttr { size: None, ..*set }, Some(verifier_times(*verifier)))
+            }
         };
         must_make_sense(&set)?;
+        // Without a mode nobody but the owner gets at it until the client has set one.
         let mut set = SetAttr { mode: Some(set.mode.unwrap_or(0)), ..set };
         if let Some((atime, mtime)) = times {
-            // Nobody but the owner gets at it until the client has set the attributes.
             (set.atime, set.mtime) = (SetTime::To(atime), SetTime::To(mtime));
         }
         for _ in 0..TRIES {
@@ -128,10 +131,11 @@ impl Core {
             let stat = existing.stat()?;
             match how {
                 Open::Guarded(_) => return Err(Error::Exists),
-                Open::Exclusive(verifier) if !is_made_with(&stat, *verifier) => {
-                    return Err(Error::Exists);
+                Open::Exclusive(verifier) | Open::ExclusiveWith(verifier, _) => {
+                    if !is_made_with(&stat, *verifier) {
+                        return Err(Error::Exists);
+                    }
                 }
-                Open::Exclusive(_) => {}
                 Open::Unchecked(set) => {
                     if let Some(size) = set.size {
                         self.truncate(cx, &existing, &stat, size)?;

@@ -400,6 +400,14 @@ impl Vfs for LocalFs {
         self.core.features(cx, of)
     }
 
+    fn birth_time(&self, cx: &Cx<'_>, of: &Handle) -> Result<Option<Time>> {
+        self.core.birth_time(cx, of)
+    }
+
+    fn mounted_on(&self, cx: &Cx<'_>, of: &Handle, attr: &Attr) -> Result<u64> {
+        self.core.mounted_on(cx, of, attr)
+    }
+
     fn xattr(&self, cx: &Cx<'_>, of: &Handle, name: XattrName<'_>) -> Result<Vec<u8>> {
         self.core.xattr(cx, of, name)
     }

@@ -48,6 +48,8 @@ pub(crate) struct Mount {
     /// Which kind of file system.
     pub magic: u64,
     pub journal: OnceLock<Option<Journal>>,
+    /// The file id of what the mount covers, once somebody has asked.
+    pub covered: OnceLock<u64>,
     /// The block of clones, if there can be any.
     pub clones: OnceLock<Option<u32>>,
     /// Longest name.
@@ -77,6 +79,7 @@ impl Mount {
             root_key: key(tag, &stat),
             by_kernel,
             journal: OnceLock::new(),
+            covered: OnceLock::new(),
             clones: OnceLock::new(),
             magic: u64::from(statfs.f_type as u32),
             name_max: u32::try_from(statfs.f_namelen).unwrap_or(255),

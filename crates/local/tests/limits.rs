@@ -223,7 +223,18 @@ fn mounts_below_are_entered_only_with_crossmnt() {
     let top = crossing.attr(&cx, &crossing.root()).unwrap();
     assert_ne!(below.attr.fsid, top.fsid);
     assert_eq!(nodes(&crossing).unwrap().handle, below.handle);
+    let mut covered = 0;
+    let list = crossing.read_dir(&cx, &crossing.root(), 0, false, &mut |entry| {
+        covered = if entry.name == b"below" { entry.fileid } else { covered };
+        true
+    });
+    assert!(list.unwrap().eof);
+    for _ in 0..2 {
+        assert_eq!(crossing.mounted_on(&cx, &below.handle, &below.attr).unwrap(), covered);
+    }
     let file = crossing.lookup(&cx, &below.handle, name("file")).unwrap();
+    let mounted_on = crossing.mounted_on(&cx, &file.handle, &file.attr).unwrap();
+    assert_eq!(mounted_on, file.attr.fileid);
     assert_eq!(crossing.parent(&cx, &below.handle).unwrap().handle, crossing.root());
     let moved = crossing.rename(
         &cx,

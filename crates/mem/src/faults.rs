@@ -37,11 +37,12 @@ pub enum Op {
     CopyRange,
     CloneRange,
     Advise,
+    BirthTime,
 }
 
 impl Op {
     /// All of them.
-    pub const ALL: [Op; 31] = [
+    pub const ALL: [Op; 32] = [
         Op::Attr,
         Op::SetAttr,
         Op::Lookup,
@@ -73,6 +74,7 @@ impl Op {
         Op::CopyRange,
         Op::CloneRange,
         Op::Advise,
+        Op::BirthTime,
     ];
 
     /// Whether it changes something, so that a read-only file system refuses it.

@@ -41,6 +41,7 @@ pub(crate) struct Inode {
     /// The verifier of the exclusive create that made it.
     pub(crate) exclusive: Option<u64>,
     pub(crate) meta: Meta,
+    pub(crate) birth: Time,
     pub(crate) xattrs: BTreeMap<Box<[u8]>, Box<[u8]>>,
     pub(crate) body: Body,
 }

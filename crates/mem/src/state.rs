@@ -49,7 +49,8 @@ impl State {
             change: 1,
         };
         let body = Body::Directory(Dir::new(ROOT));
-        let root = Inode { generation: 1, exclusive: None, meta, xattrs: BTreeMap::new(), body };
+        let xattrs = BTreeMap::new();
+        let root = Inode { generation: 1, exclusive: None, meta, birth: now, xattrs, body };
         State {
             nodes: BTreeMap::from([(ROOT, root)]),
             free_numbers: BTreeSet::new(),

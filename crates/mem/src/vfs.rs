@@ -228,10 +228,17 @@ impl Vfs for MemFs {
         self.turn(cx, Op::Features)?.attr(of)?;
         Ok(Features {
             xattrs: true,
+            birth_times: true,
             clone_bytes: Some(PAGE_BYTES as u32),
             change: ChangeKind::Monotonic,
             ..Features::default()
         })
+    }
+
+    fn birth_time(&self, cx: &Cx<'_>, of: &Handle) -> Result<Option<Time>> {
+        let turn = self.turn(cx, Op::BirthTime)?;
+        let number = turn.state.resolve(of)?;
+        Ok(Some(turn.state.node(number).birth))
     }
 
     fn xattr(&self, cx: &Cx<'_>, of: &Handle, name: XattrName<'_>) -> Result<Vec<u8>> {

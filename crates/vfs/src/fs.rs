@@ -133,6 +133,9 @@ pub enum Open {
     Guarded(SetAttr),
     /// Fail if it exists, unless it was made with this same verifier, also before a restart.
     Exclusive(u64),
+    /// The same, with attributes for a new file (RFC 8881 §18.16.3, `EXCLUSIVE4_1`). What keeps the
+    /// verifier is not among them: times and size are left out.
+    ExclusiveWith(u64, SetAttr),
 }
 
 /// What to make other than a regular file.
@@ -368,6 +371,17 @@ pub trait Vfs: Send + Sync {
     /// What the file system that holds `of` can do of what follows.
     fn features(&self, _cx: &Cx<'_>, _of: &Handle) -> Result<Features> {
         Ok(Features::default())
+    }
+
+    /// When a file was made, if that is known.
+    fn birth_time(&self, _cx: &Cx<'_>, _of: &Handle) -> Result<Option<Time>> {
+        Ok(None)
+    }
+
+    /// The file id of the directory that is covered by `of`, if that is the root of a file
+    /// system mounted in this one; else its own. `attr` are its attributes.
+    fn mounted_on(&self, _cx: &Cx<'_>, _of: &Handle, attr: &Attr) -> Result<u64> {
+        Ok(attr.fileid)
     }
 
     /// The value of an extended attribute.

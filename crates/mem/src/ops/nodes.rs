@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hayase_vfs::{Error, FileType, Handle, Name, NewNode, Node, Open, Result, SetAttr, Wcc};
+use hayase_vfs::{
+    Error, FileType, Handle, Name, NewNode, Node, Open, Result, SetAttr, SetTime, Wcc,
+};
 
 use super::attrs::stamp;
 use crate::data::Data;
@@ -52,6 +54,10 @@ impl Turn<'_> {
         let (set, exclusive) = match how {
             Open::Unchecked(set) | Open::Guarded(set) => (*set, None),
             Open::Exclusive(verifier) => (SetAttr::default(), Some(*verifier)),
+            Open::ExclusiveWith(verifier, set) => {
+                let (atime, mtime) = (SetTime::Keep, SetTime::Keep);
+                (SetAttr { size: None, atime, mtime, ..*set }, Some(*verifier))
+            }
         };
         let body = Body::Regular(Data::default());
         self.make(dir, name, body, &set, exclusive, wcc)
@@ -68,7 +74,9 @@ impl Turn<'_> {
                 }
                 Ok(self.state.answer(found))
             }
-            Open::Exclusive(verifier) if inode.exclusive == Some(*verifier) => {
+            Open::Exclusive(verifier) | Open::ExclusiveWith(verifier, _)
+                if inode.exclusive == Some(*verifier) =>
+            {
                 Ok(self.state.answer(found))
             }
             _ => Err(Error::Exists),
@@ -116,7 +124,7 @@ impl Turn<'_> {
         let is_symlink = matches!(body, Body::Symlink(_));
         let meta = self.new_meta(dir, is_dir);
         let xattrs = BTreeMap::new();
-        let mut inode = Inode { generation: 0, exclusive, meta, xattrs, body };
+        let mut inode = Inode { generation: 0, exclusive, meta, birth: self.now, xattrs, body };
         let above = self.state.node(dir);
         let set = SetAttr { mode: set.mode.filter(|_| !is_symlink), ..*set };
         self.may_set(&inode, &set)?;

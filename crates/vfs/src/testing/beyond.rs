@@ -1,7 +1,7 @@
 //! What NFSv4 asks for beyond NFSv3.
 
 use super::Client;
-use crate::{Copied, Features, Handle, Result, Seek, SetXattr, Sought, Stability, XattrName};
+use crate::{Copied, Features, Handle, Result, Seek, SetXattr, Sought, Stability, Time, XattrName};
 
 fn name(bytes: &(impl AsRef<[u8]> + ?Sized)) -> XattrName<'_> {
     XattrName::new(bytes.as_ref()).unwrap()
@@ -15,6 +15,12 @@ impl Client<'_> {
     #[track_caller]
     pub fn features(&self, of: &Handle) -> Features {
         self.call(|cx| self.fs.features(cx, of)).unwrap()
+    }
+
+    /// When a file was made.
+    #[track_caller]
+    pub fn birth_time(&self, of: &Handle) -> Result<Option<Time>> {
+        self.call(|cx| self.fs.birth_time(cx, of))
     }
 
     /// The value of an extended attribute.

@@ -110,6 +110,7 @@ macro_rules! conformance {
                 a_file_has_a_largest_size
                 setting_nothing_changes_nothing
                 file_ids_tell_files_apart
+                birth_times_never_change
                 file_systems_describe_themselves
             }
             names Scene {
@@ -201,6 +202,7 @@ macro_rules! conformance {
             }
             exclusive Scene {
                 a_repeated_call_finds_its_file
+                attributes_can_come_with_it
                 others_are_refused
                 what_existed_is_refused
                 the_client_sets_attributes_afterwards

@@ -169,3 +169,18 @@ pub(crate) fn file_systems_describe_themselves(s: &Scene<'_>) {
     assert_eq!(s.fs.root(), s.root);
     s.fs.sync().unwrap();
 }
+
+pub(crate) fn birth_times_never_change(s: &Scene<'_>) {
+    let user = &s.user;
+    let file = user.create(&s.root, "file").unwrap();
+    let birth = user.birth_time(&file).unwrap();
+    assert_eq!(birth.is_some(), user.features(&file).birth_times);
+    user.set(&file, &SetAttr { mtime: at(5, 0), ..mode(0o600) }).unwrap();
+    user.put(&file, 0, "data");
+    user.rename((&s.root, "file"), (&s.root, "renamed")).unwrap();
+    assert_eq!(user.birth_time(&file).unwrap(), birth);
+    user.remove(&s.root, "renamed").unwrap();
+    refused(user.birth_time(&file), &[Error::Stale]);
+    let attr = user.stat(&s.root);
+    assert_eq!(user.call(|cx| s.fs.mounted_on(cx, &s.root, &attr)).unwrap(), attr.fileid);
+}

@@ -1,9 +1,9 @@
 //! Exclusive creation: the first and the second call of a client that missed the answer
 //! make one file.
 
-use crate::testing::client::{mode, refused};
+use crate::testing::client::{at, mode, refused};
 use crate::testing::{Capability, Scene};
-use crate::{Error, FileType, Open};
+use crate::{Error, FileType, Open, SetAttr};
 
 pub(crate) const NEEDS: &[Capability] = &[];
 
@@ -15,6 +15,22 @@ pub(crate) fn a_repeated_call_finds_its_file(s: &Scene<'_>) {
         assert_eq!((made.attr.kind, made.attr.size), (FileType::Regular, 0));
         let again = user.open(&s.root, &entry, &Open::Exclusive(verifier)).unwrap();
         assert_eq!((again.handle, again.attr.size), (made.handle, 0));
+    }
+}
+
+pub(crate) fn attributes_can_come_with_it(s: &Scene<'_>) {
+    let user = &s.user;
+    let set = SetAttr { size: Some(9), mtime: at(5, 0), ..mode(0o640) };
+    let how = Open::ExclusiveWith(0xffff_ffff_1234_5678, set);
+    let made = user.open(&s.root, "file", &how).unwrap();
+    assert_eq!((made.attr.mode, made.attr.size), (0o640, 0));
+    assert_eq!(user.open(&s.root, "file", &how).unwrap().handle, made.handle);
+    let other = Open::ExclusiveWith(0xffff_ffff_1234_5679, set);
+    refused(user.open(&s.root, "file", &other), &[Error::Exists]);
+    if user.cred.uid == 0 {
+        let set = SetAttr { uid: Some(1001), gid: Some(2001), ..mode(0o600) };
+        let made = user.open(&s.root, "theirs", &Open::ExclusiveWith(1, set)).unwrap();
+        assert_eq!((made.attr.uid, made.attr.gid, made.attr.mode), (1001, 2001, 0o600));
     }
 }
 
