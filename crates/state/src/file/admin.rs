@@ -128,7 +128,7 @@ impl State {
                     client: lent.client.id(),
                     stateid: self.files.names.stateid(lent.number, SEQID),
                     write: lent.write,
-                    recalled: lent.recalled.is_some(),
+                    recalled: lent.due.is_some(),
                 }));
             }
         }

@@ -81,9 +81,8 @@ impl State {
         effects: &mut Vec<Effect>,
     ) {
         let taken = shard.file(key).and_then(|file| file.take_lent(number));
-        if taken.is_none() {
-            return;
-        }
+        let Some(lent) = taken else { return };
+        self.files.recalls.remove(&lent);
         self.files.count_delegations(1, 0);
         effects.push(Effect::DelegationEnded { file: *key });
         if shard.tidy(*key) {
@@ -127,7 +126,7 @@ impl State {
             stateid: self.files.names.stateid(lent.number, SEQID),
             write: lent.write,
             timestamps: lent.timestamps,
-            recall: lent.recalled.is_some(),
+            recall: lent.due.is_some(),
         })
     }
 }

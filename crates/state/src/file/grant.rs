@@ -129,7 +129,7 @@ impl File {
                     _ => WhyNot::Contention,
                 });
             }
-            if lent.write || write || lent.recalled.is_some() {
+            if lent.write || write || lent.due.is_some() {
                 return Err(WhyNot::Contention);
             }
         }
@@ -184,7 +184,7 @@ impl Files {
             client: Arc::clone(wish.client),
             write,
             timestamps,
-            recalled: None,
+            due: None,
             view: View::new(wish.offer.change),
         });
         let stateid = self.names.stateid(number, SEQID);

@@ -16,8 +16,8 @@ pub(crate) struct Lent {
     pub(crate) write: bool,
     /// The client keeps the file's times (RFC 9754 §4).
     pub(crate) timestamps: bool,
-    /// When it was asked for back.
-    pub(crate) recalled: Option<Now>,
+    /// It was asked for back: by then it must be returned.
+    pub(crate) due: Option<Now>,
     /// What the holder of a write delegation says about the file.
     pub(crate) view: View,
 }

@@ -2,8 +2,8 @@
 //!
 //! Files are spread over shards by their key, each shard under a short lock. The state of one
 //! file changes under its shard's lock alone, so that an answer about a file is true of one
-//! moment. Below a shard's lock only the locks of one client ([`Held`]) and of one owner are
-//! taken; nothing is called out of here with any of them held.
+//! moment. Below a shard's lock only short ones are taken: of one client's holdings ([`Held`]), of
+//! one owner, of grace, of look-ups of clients. Nothing is called out of here with any held.
 //!
 //! Conflicts with a client whose lease is over are not conflicts: whoever finds one leaves the
 //! shard, has the client expelled, and tries again ([`Attempt`]).
@@ -181,8 +181,9 @@ impl Files {
             }
             let Some(file) = shard.file(&key) else { continue };
             let left = file.forget_client(client);
-            self.count_delegations(left.delegations, 0);
-            if left.delegations > 0 {
+            self.count_delegations(left.delegations.len(), 0);
+            for lent in &left.delegations {
+                self.recalls.remove(lent);
                 effects.push(Effect::DelegationEnded { file: key });
             }
             if left.locks {

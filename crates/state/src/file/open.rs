@@ -120,7 +120,9 @@ impl State {
         }
     }
 
-    /// Opens a file. It must exist by now, and must not have been truncated yet.
+    /// Opens a file. It must exist by now, and must not have been truncated yet. Here as
+    /// everywhere, the effects have to be performed also if the result is an error: DELAY
+    /// comes with the recalls that are waited for.
     pub fn open(
         &self,
         now: Now,
@@ -248,8 +250,12 @@ impl State {
         let undo_delegation = granted.ok().and_then(|grant| {
             self.files.names.number(&grant.stateid, crate::stateid::Minor::Later).ok()
         });
-        let without_open =
-            args.want.open_xor_delegation && granted.is_ok() && existing.is_none() && !reclaim;
+        // What the open denies others is known only to an open.
+        let without_open = args.want.open_xor_delegation
+            && granted.is_ok()
+            && existing.is_none()
+            && args.share.deny() == 0
+            && !reclaim;
         let open = if without_open {
             None
         } else {

@@ -123,12 +123,12 @@ pub(crate) struct File {
 }
 
 /// What a client that was forgotten left.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct Left {
     /// Locked ranges went.
     pub(crate) locks: bool,
     /// Delegations that went.
-    pub(crate) delegations: usize,
+    pub(crate) delegations: Vec<Lent>,
 }
 
 impl File {
@@ -227,9 +227,7 @@ impl File {
         if let Some(locks) = &mut self.locks {
             locks.forget_waiters(id);
         }
-        let before = self.lent.len();
-        self.lent.retain(|lent| lent.client.id() != id);
-        left.delegations = before - self.lent.len();
+        left.delegations = self.lent.extract_if(.., |lent| lent.client.id() == id).collect();
         left
     }
 

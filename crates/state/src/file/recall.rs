@@ -4,7 +4,7 @@
 //! A client gets one lease to give a delegation back, from the first conflict on; then it is
 //! revoked. The conflicting request fails with DELAY meanwhile, so nothing here ever blocks.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -25,24 +25,32 @@ pub(super) const REVOKED_BOUND: usize = 1024;
 
 /// Delegations that are to be returned, by when.
 #[derive(Debug, Default)]
-pub(crate) struct Recalls(Mutex<VecDeque<Due>>);
-
-#[derive(Clone, Copy, Debug)]
-struct Due {
-    at: Now,
-    file: FileKey,
-    number: u64,
-}
+pub(crate) struct Recalls(Mutex<BTreeMap<(Now, u64), FileKey>>);
 
 impl Recalls {
-    fn add(&self, at: Now, file: FileKey, number: u64) {
-        lock(&self.0).push_back(Due { at, file, number });
+    fn add(&self, due: Now, number: u64, file: FileKey) {
+        lock(&self.0).insert((due, number), file);
     }
 
-    /// One whose time is over. Every recall gets the same time, so the first comes first.
-    fn next(&self, now: Now) -> Option<Due> {
-        let mut due = lock(&self.0);
-        due.front().is_some_and(|due| due.at <= now).then(|| due.pop_front()).flatten()
+    /// It was returned.
+    pub(crate) fn remove(&self, lent: &Lent) {
+        if let Some(due) = lent.due {
+            lock(&self.0).remove(&(due, lent.number));
+        }
+    }
+
+    /// One whose time is over.
+    fn next(&self, now: Now) -> Option<(u64, FileKey)> {
+        let mut recalls = lock(&self.0);
+        let first = recalls.first_entry().filter(|entry| entry.key().0 <= now)?;
+        let ((_, number), file) = first.remove_entry();
+        Some((number, file))
+    }
+
+    /// How many there are.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        lock(&self.0).len()
     }
 }
 
@@ -132,7 +140,7 @@ impl Files {
             return Clash::Courteous(courteous);
         }
         for lent in file.lent.iter_mut().filter(|lent| conflicts(lent)) {
-            if lent.recalled.is_none() {
+            if lent.due.is_none() {
                 self.start_recall(lent, key, intrusion.truncate, (now, config), effects);
             }
         }
@@ -164,9 +172,9 @@ impl Files {
         key: FileKey,
         (now, config): (Now, &Config),
     ) {
-        lent.recalled = Some(now);
         let due = Now(now.0 + Duration::from_secs(u64::from(config.lease_secs)));
-        self.recalls.add(due, key, lent.number);
+        lent.due = Some(due);
+        self.recalls.add(due, lent.number, key);
     }
 }
 
@@ -174,14 +182,12 @@ impl State {
     /// Revokes the delegations that were not returned in time (RFC 8881 §10.4.5). They are
     /// remembered: until `FREE_STATEID`, or, in NFSv4.0, for a while.
     pub(crate) fn revoke_overdue(&self, now: Now, effects: &mut Vec<Effect>) {
-        while let Some(due) = self.files.recalls.next(now) {
-            let mut shard = self.files.shard(&due.file);
-            let Some(lent) = shard.file(&due.file).and_then(|file| file.take_lent(due.number))
-            else {
-                continue;
-            };
+        while let Some((number, key)) = self.files.recalls.next(now) {
+            let mut shard = self.files.shard(&key);
+            let lent = shard.file(&key).and_then(|file| file.take_lent(number));
+            let Some(lent) = lent else { continue };
             self.files.count_delegations(1, 0);
-            let unused = shard.tidy(due.file);
+            let unused = shard.tidy(key);
             drop(shard);
 
             let client = &lent.client;
@@ -197,9 +203,9 @@ impl State {
             }
             client.held.distrust(Now(now.0 + self.lease() * DISTRUST_LEASES));
             self.note_state_revoked(client, effects);
-            effects.push(Effect::DelegationEnded { file: due.file });
+            effects.push(Effect::DelegationEnded { file: key });
             if unused {
-                effects.push(Effect::Unused { file: due.file });
+                effects.push(Effect::Unused { file: key });
             }
         }
     }

@@ -346,6 +346,11 @@ fn delegreturn_takes_delegations_only() {
     assert_eq!(bench.effects(), [Effect::DelegationEnded { file: file(1) }]);
     assert_eq!(bench.delegreturn(a, &grant.stateid, file(1)), bad);
     assert!(!bench.world.client(a).held.has_delegations());
+    let grant = bench.delegated(a, file(3), Share::READ);
+    bench.change(Some(b), file(3), Change::Names).unwrap_err();
+    assert_eq!(bench.world.state.files.recalls.len(), 1);
+    bench.delegreturn(a, &grant.stateid, file(3)).unwrap();
+    assert_eq!(bench.world.state.files.recalls.len(), 0);
 }
 
 #[test]

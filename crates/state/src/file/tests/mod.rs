@@ -9,4 +9,5 @@ mod locks;
 mod model;
 mod opens;
 mod sequences;
+mod threads;
 mod validity;
