@@ -61,7 +61,7 @@ impl NfsService {
         let replies = ReplyCache::new(limits.reply_cache_bytes);
         let mounts = MountList::new(limits.mount_list);
         let exports = ArcSwap::from_pointee(exports);
-        let v4 = v4::Shared::new(setup);
+        let v4 = v4::Shared::new(setup, key.clone());
         let server = Server { exports, key, names, limits, replies, mounts, v4 };
         NfsService { server, generations: AtomicU64::new(1) }
     }
@@ -116,6 +116,7 @@ impl NfsService {
         let mut reader = Reader::new(record);
         let header = match CallHeader::decode(&mut reader) {
             Ok(header) => header,
+            Err(NotACall::Garbage) if self.is_reply(peer, record) => return Answered::Silent,
             Err(NotACall::Garbage) => return Answered::Garbage,
             Err(NotACall::Refused { xid, why }) => {
                 refuse(xid, why, reply.bytes_mut());
@@ -134,6 +135,12 @@ impl NfsService {
         reply.rollback(mark);
         refuse(header.xid, why, reply.bytes_mut());
         Answered::Reply
+    }
+
+    /// Takes a record that is the reply to a call of our own.
+    fn is_reply(&self, peer: &Peer, record: &[u8]) -> bool {
+        const REPLY: [u8; 4] = [0, 0, 0, 1];
+        record.get(4..8) == Some(&REPLY) && self.server.v4.replied(peer, record)
     }
 
     fn dispatch(

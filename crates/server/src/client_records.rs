@@ -122,7 +122,7 @@ fn read(path: &Path) -> Result<ClientRecord> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

@@ -41,6 +41,7 @@ pub(crate) fn setup(options: &Options, dir: &Path, identity: Vec<u8>) -> Result<
         recovered,
         records: Box::new(Durable(records)),
         clock: Box::new(move || start.elapsed()),
+        delegations: true,
     })
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::PoisonError;
+use std::sync::{MutexGuard, PoisonError};
 
 use hayase_proto::nfs4::Status;
 use hayase_state::{ClientName, ConnId, Effect};
 
+use super::callback::Message;
 use super::fault::Fault;
 use super::setup::{Records, Shared};
 use crate::peer::Peer;
@@ -46,7 +47,12 @@ impl Shared {
                 Ok(())
             }
             Effect::ForgetClient { name, version } => {
-                self.record(&name, version, |records| records.remove(&name))
+                let removed = self.record(&name, version, |records| records.remove(&name));
+                if removed.is_err() {
+                    // Nobody asks for it again.
+                    self.unforgotten().push((name, version));
+                }
+                removed
             }
             Effect::EndGrace { forget, version } => {
                 for name in &forget {
@@ -55,8 +61,27 @@ impl Shared {
                 self.state.grace_over();
                 Ok(())
             }
-            _ => Ok(()),
+            Effect::Recall { client, stateid, file, truncate } => {
+                self.tell(client, Message::Recall { stateid, file, truncate });
+                Ok(())
+            }
+            Effect::NotifyLock { client, owner, file } => {
+                self.tell(client, Message::NotifyLock { owner, file });
+                Ok(())
+            }
+            Effect::ProbeCallback { client } => {
+                self.reachable(client);
+                Ok(())
+            }
+            Effect::LocksChanged { .. }
+            | Effect::DelegationEnded { .. }
+            | Effect::Unused { .. } => Ok(()),
         }
+    }
+
+    fn unforgotten(&self) -> MutexGuard<'_, Vec<(ClientName, u64)>> {
+        // A list is whole between statements: a poisoned lock is usable.
+        self.unforgotten.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes what is on stable storage about a client, unless a later change was there before.
@@ -79,14 +104,18 @@ impl Shared {
 
     /// A connection has ended.
     pub(crate) fn disconnected(&self, peer: &Peer) {
-        self.callbacks.close(peer);
+        self.close(peer);
         self.state.connection_closed(ConnId(peer.id));
     }
 
     /// What has to be done once a second.
     pub(crate) fn tick(&self) {
-        let effects = self.state.tick(self.now());
+        let mut effects = self.state.tick(self.now());
+        let unforgotten = std::mem::take(&mut *self.unforgotten());
+        let again = |(name, version)| Effect::ForgetClient { name, version };
+        effects.extend(unforgotten.into_iter().map(again));
         // What failed has been logged, and comes again.
         let _ = self.perform(effects);
+        self.tick_callbacks();
     }
 }

@@ -32,8 +32,25 @@ impl Compound<'_> {
         given: StateId,
         access: IoAccess,
     ) -> Result<IoGrant, Fault> {
-        let stateid = self.stateid(given)?;
+        self.may_by(file, &self.stateid(given)?, access)
+    }
+
+    /// The state that a stateid of the call means for the saved file handle.
+    pub(crate) fn saved_stateid(&self, given: StateId) -> Result<StateId, Status> {
+        if given != StateId::CURRENT {
+            return Ok(given);
+        }
+        self.saved_stateid.ok_or(Status::BadStateId)
+    }
+
+    /// Fails unless this state lets the client use the file's data so.
+    pub(crate) fn may_by(
+        &self,
+        file: &Target,
+        stateid: &StateId,
+        access: IoAccess,
+    ) -> Result<IoGrant, Fault> {
         let (v4, client, key) = (&self.call.server.v4, self.client(), file.key());
-        v4.act(|effects| v4.state.authorize_io(self.now, client, &stateid, &key, access, effects))
+        v4.act(|effects| v4.state.authorize_io(self.now, client, stateid, &key, access, effects))
     }
 }

@@ -6,6 +6,7 @@ mod callback;
 mod compound;
 mod effects;
 mod fault;
+mod held;
 mod io;
 mod name;
 mod object;

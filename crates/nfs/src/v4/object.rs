@@ -26,10 +26,12 @@ pub(crate) enum Object {
 pub(crate) struct Subject<'o> {
     pub(crate) attr: Attr,
     pub(crate) fsid: Fsid,
-    /// The number of the directory it covers, if it is the root of an export.
-    pub(crate) mounted_on: u64,
+    /// The number of the directory it covers, if that is known already.
+    pub(crate) mounted_on: Option<u64>,
     pub(crate) handle: WireHandle,
-    /// Where to ask about its file system; pseudo directories have none.
+    /// The same in the words of its file system.
+    pub(crate) own: Handle,
+    /// A file of its export, itself or its directory; pseudo directories have none.
     pub(crate) file: Option<&'o Target>,
 }
 
@@ -72,10 +74,10 @@ impl Compound<'_> {
     /// use it; the directory, if it leads somewhere; else nothing.
     pub(crate) fn uncover(&self, node: NodeId) -> Result<Option<Object>, Fault> {
         let tree = &self.table.pseudo;
-        if let Some(export) = tree.node(node).export {
-            if self.may_use(export)? {
-                return self.root_of(export).map(Some);
-            }
+        if let Some(export) = tree.node(node).export
+            && self.may_use(export)?
+        {
+            return self.root_of(export).map(Some);
         }
         let mut blocked = Ok(());
         let mut granted = |export| {
@@ -93,12 +95,11 @@ impl Compound<'_> {
     /// covers it.
     pub(crate) fn cross(&self, target: Target) -> Result<Object, Fault> {
         let tree = &self.table.pseudo;
-        if tree.has_junctions() {
-            if let Some(junction) = tree.junction_at(target.export().id, &target.handle) {
-                if self.may_use(junction.inner)? {
-                    return self.root_of(junction.inner);
-                }
-            }
+        if tree.has_junctions()
+            && let Some(junction) = tree.junction_at(target.export().id, &target.handle)
+            && self.may_use(junction.inner)?
+        {
+            return self.root_of(junction.inner);
         }
         Ok(Object::Real(target))
     }
@@ -125,7 +126,8 @@ impl Compound<'_> {
         Subject {
             attr,
             fsid: Fsid { major: 0, minor: 0 },
-            mounted_on: attr.fileid,
+            mounted_on: Some(attr.fileid),
+            own: tree.node(node).handle,
             handle: self.call.server.key.seal(PSEUDO_EXPORT, &tree.node(node).handle),
             file: None,
         }
@@ -139,12 +141,13 @@ impl Compound<'_> {
         attr: Attr,
     ) -> Subject<'o> {
         let export = beside.export().id;
-        let mounted_on =
-            if *handle == beside.vfs().root() { self.covered_fileid(export) } else { attr.fileid };
+        let is_root = *handle == beside.vfs().root();
+        let mounted_on = is_root.then(|| self.covered_fileid(export));
         Subject {
             attr,
             fsid: Fsid { major: u64::from(export.0), minor: attr.fsid },
             mounted_on,
+            own: *handle,
             handle: beside.seal(self.call.server, handle),
             file: Some(beside),
         }

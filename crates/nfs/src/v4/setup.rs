@@ -4,9 +4,12 @@ use std::io;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use super::callback::Callbacks;
-use hayase_state::{ClientName, ClientRecord, Config, Now, RecordOrder, State};
+use hayase_state::{ClientName, ClientRecord, Config, FileKey, Now, RecordOrder, State};
 use hayase_vfs::Time;
+
+use super::callback::Callbacks;
+use crate::handle::WireHandle;
+use crate::{ExportId, HandleKey};
 
 /// Where it is kept which clients may claim state after a restart (RFC 8881 §8.4.2.1).
 pub trait Records: Send + Sync {
@@ -53,6 +56,9 @@ pub struct Setup {
     pub records: Box<dyn Records>,
     /// Time since the server started.
     pub clock: Clock,
+    /// Lend files to clients that can be called back. What local programs do to a file that
+    /// is lent is not seen by its holder at once.
+    pub delegations: bool,
 }
 
 impl Default for Setup {
@@ -67,6 +73,7 @@ impl Default for Setup {
             recovered: Vec::new(),
             records: Box::new(NoRecords),
             clock: Box::new(move || start.elapsed()),
+            delegations: true,
         }
     }
 }
@@ -80,12 +87,16 @@ pub(crate) struct Shared {
     /// Held while a record is changed.
     pub(super) record_order: Mutex<RecordOrder>,
     pub(crate) callbacks: Callbacks,
+    pub(crate) delegations: bool,
+    /// Names whose records are still to be taken off stable storage.
+    pub(super) unforgotten: Mutex<Vec<(ClientName, u64)>>,
+    key: HandleKey,
     lease_secs: u32,
     clock: Clock,
 }
 
 impl Shared {
-    pub(crate) fn new(setup: Setup) -> Self {
+    pub(crate) fn new(setup: Setup, key: HandleKey) -> Self {
         let now = Now((setup.clock)());
         let lease_secs = setup.state.lease_secs;
         let state = State::new(setup.state, setup.instance, setup.seed, setup.recovered, now);
@@ -96,9 +107,17 @@ impl Shared {
             records: setup.records,
             record_order: Mutex::default(),
             callbacks: Callbacks::default(),
+            delegations: setup.delegations,
+            unforgotten: Mutex::default(),
+            key,
             lease_secs,
             clock: setup.clock,
         }
+    }
+
+    /// The handle of a file as clients see it.
+    pub(super) fn seal(&self, file: &FileKey) -> WireHandle {
+        self.key.seal(ExportId(file.export), &file.handle)
     }
 
     pub(crate) fn now(&self) -> Now {

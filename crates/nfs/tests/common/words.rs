@@ -47,7 +47,7 @@ impl Args {
         let bytes = bytes.as_ref();
         self = self.word(bytes.len() as u32);
         self.0.extend(bytes);
-        while self.0.len() % 4 != 0 {
+        while !self.0.len().is_multiple_of(4) {
             self.0.push(0);
         }
         self

@@ -2,12 +2,12 @@
 
 use hayase_proto::nfs4::{
     Attr, Bitmap, ChangeAttrType, FType, FattrWriter, FsLocations, LayoutType, NfsStat, NfsTime,
-    Pathname, SpecData, Status, fh4, fs_charset_cap,
+    OpenArguments, Pathname, SpecData, Status, fh4, fs_charset_cap, open_args,
 };
-use hayase_vfs::{FileType, FsInfo, FsStat, PathConf, Time};
+use hayase_vfs::{ChangeKind, Features, FileType, FsInfo, FsStat, PathConf, Time};
 use hayase_xdr::{Array, Opaque};
 
-use super::supported::{exclusive, supported};
+use super::supported::{exclusive, supported, supported_with};
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
 use crate::v4::object::Subject;
@@ -25,6 +25,13 @@ const FS_INFO: Bitmap =
     Bitmap::of(&[Attr::LinkSupport, Attr::SymlinkSupport, Attr::MaxFileSize, Attr::TimeDelta]);
 const PATH_CONF: Bitmap =
     Bitmap::of(&[Attr::CaseInsensitive, Attr::ChownRestricted, Attr::MaxLink, Attr::MaxName]);
+
+const FEATURES: Bitmap = Bitmap::of(&[
+    Attr::SupportedAttrs,
+    Attr::CloneBlksize,
+    Attr::ChangeAttrType,
+    Attr::XattrSupport,
+]);
 
 /// What pseudo directories answer of their file system.
 const NO_SPACE: FsStat = FsStat {
@@ -71,22 +78,36 @@ pub(crate) fn write(
     }
     let asked = |group: Bitmap| if (wanted & group).is_empty() { None } else { subject.file };
     let stat = match asked(FS_STAT) {
-        Some(file) => file.vfs().fs_stat(&file.cx(), &file.handle)?,
+        Some(file) => file.vfs().fs_stat(&file.cx(), &subject.own)?,
         None => NO_SPACE,
     };
     let info = match asked(FS_INFO) {
-        Some(file) => file.vfs().fs_info(&file.cx(), &file.handle)?,
+        Some(file) => file.vfs().fs_info(&file.cx(), &subject.own)?,
         None => PSEUDO_INFO,
     };
     let conf = match asked(PATH_CONF) {
-        Some(file) => file.vfs().path_conf(&file.cx(), &file.handle)?,
+        Some(file) => file.vfs().path_conf(&file.cx(), &subject.own)?,
         None => PSEUDO_CONF,
+    };
+    let features = match asked(FEATURES) {
+        Some(file) => file.vfs().features(&file.cx(), &subject.own)?,
+        None => Features::default(),
+    };
+    let birth = match asked(Bitmap::of(&[Attr::TimeCreate])) {
+        Some(file) => file.vfs().birth_time(&file.cx(), &subject.own)?,
+        None => None,
+    };
+    let mounted_on = match asked(Bitmap::of(&[Attr::MountedOnFileId])) {
+        Some(file) if subject.mounted_on.is_none() => {
+            file.vfs().mounted_on(&file.cx(), &subject.own, &subject.attr)?
+        }
+        _ => subject.mounted_on.unwrap_or(subject.attr.fileid),
     };
     let attr = &subject.attr;
     let transfer = u64::from(compound.call.server.limits.transfer_bytes);
 
     let mut w = FattrWriter::begin(to, wanted);
-    w.push(Attr::SupportedAttrs, &supported(minor));
+    w.push(Attr::SupportedAttrs, &supported_with(minor, &features));
     w.push(Attr::Type, &ftype(attr.kind));
     w.push(Attr::FhExpireType, &fh4::PERSISTENT);
     w.push(Attr::Change, &attr.change);
@@ -129,17 +150,48 @@ pub(crate) fn write(
     w.push(Attr::SpaceTotal, &stat.total_bytes);
     w.push(Attr::SpaceUsed, &attr.used);
     w.push(Attr::TimeAccess, &time(attr.atime));
+    w.push_some(Attr::TimeCreate, birth.map(time).as_ref());
     w.push(Attr::TimeDelta, &time(info.time_delta));
     w.push(Attr::TimeMetadata, &time(attr.ctime));
     w.push(Attr::TimeModify, &time(attr.mtime));
-    w.push(Attr::MountedOnFileId, &subject.mounted_on);
+    w.push(Attr::MountedOnFileId, &mounted_on);
     w.push(Attr::FsLayoutTypes, &Array::<LayoutType, 64>(Vec::new()));
     w.push(Attr::SuppattrExclcreat, &exclusive(minor));
     w.push(Attr::FsCharsetCap, &fs_charset_cap::CONTAINS_NON_UTF8);
-    w.push(Attr::ChangeAttrType, &ChangeAttrType::Undefined);
-    w.push(Attr::XattrSupport, &false);
+    w.push_some(Attr::CloneBlksize, features.clone_bytes.as_ref());
+    w.push(Attr::ChangeAttrType, &change_attr_type(features.change));
+    w.push(Attr::XattrSupport, &features.xattrs);
+    w.push(Attr::OpenArguments, &open_arguments());
     w.finish();
     Ok(())
+}
+
+/// What OPEN takes (RFC 9754 §4). Promises for later are never made.
+fn open_arguments() -> OpenArguments {
+    OpenArguments {
+        share_access: (1..=3_u32).collect(),
+        share_deny: (0..=3_u32).collect(),
+        share_access_want: [
+            open_args::WANT_ANY_DELEG,
+            open_args::WANT_NO_DELEG,
+            open_args::WANT_CANCEL,
+            open_args::WANT_DELEG_TIMESTAMPS,
+            open_args::WANT_OPEN_XOR_DELEGATION,
+        ]
+        .into_iter()
+        .collect(),
+        open_claim: [0_u32, 1, 2, 4, 5].into_iter().collect(),
+        create_mode: (0..=3_u32).collect(),
+    }
+}
+
+fn change_attr_type(kind: ChangeKind) -> ChangeAttrType {
+    match kind {
+        ChangeKind::Undefined => ChangeAttrType::Undefined,
+        ChangeKind::Monotonic => ChangeAttrType::MonotonicIncr,
+        ChangeKind::VersionCounter => ChangeAttrType::VersionCounter,
+        ChangeKind::TimeMetadata => ChangeAttrType::TimeMetadata,
+    }
 }
 
 fn pathname(path: &[u8]) -> Pathname<'_> {

@@ -15,6 +15,8 @@ const MODE_BITS: u32 = 0o7777;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct New {
     pub(crate) set: SetAttr,
+    /// The times are those of a delegation's holder.
+    pub(crate) delegated_times: bool,
     /// Needs the mode of before.
     pub(crate) masked: Option<ModeMasked>,
     /// What the answer says was set.
@@ -46,6 +48,9 @@ pub(crate) fn parse_created(fattr: Fattr<'_>, how: Created, minor: u32) -> Resul
         return Err(Status::Inval); // RFC 8881 §18.16.3
     }
     let mut new = convert(&attrs, fattr.mask)?;
+    if new.delegated_times {
+        return Err(Status::Inval); // nobody holds what is not there yet
+    }
     if let Some(both) = attrs.mode_umask {
         if both.mode & !MODE_BITS != 0 || both.umask & !0o777 != 0 {
             return Err(Status::Inval);
@@ -63,21 +68,30 @@ fn convert(attrs: &SetAttrs<'_>, mask: Bitmap) -> Result<New, Status> {
     if modes.iter().filter(|mode| mask.contains(**mode)).count() > 1 {
         return Err(Status::Inval); // RFC 8881 §6.2.5, RFC 8275 §4
     }
+    if attrs.time_create.is_some() {
+        return Err(Status::Inval); // a file is made once
+    }
     let too_many = |mode: u32| mode & !MODE_BITS != 0;
     if attrs.mode.is_some_and(too_many)
         || attrs.mode_set_masked.is_some_and(|m| too_many(m.value) || too_many(m.mask))
     {
         return Err(Status::Inval);
     }
+    let delegated = [attrs.time_deleg_access, attrs.time_deleg_modify];
+    let delegated_times = delegated.iter().any(Option::is_some);
+    if delegated_times && (attrs.time_access_set.is_some() || attrs.time_modify_set.is_some()) {
+        return Err(Status::Inval); // the same times twice
+    }
+    let [access, modify] = delegated.map(|time| time.map(WireSetTime::ClientTime));
     let set = SetAttr {
         mode: attrs.mode,
         uid: attrs.owner.map(|owner| owner::parse(owner.0)).transpose()?,
         gid: attrs.owner_group.map(|group| owner::parse(group.0)).transpose()?,
         size: attrs.size,
-        atime: set_time(attrs.time_access_set)?,
-        mtime: set_time(attrs.time_modify_set)?,
+        atime: set_time(attrs.time_access_set.or(access))?,
+        mtime: set_time(attrs.time_modify_set.or(modify))?,
     };
-    Ok(New { set, masked: attrs.mode_set_masked, mask })
+    Ok(New { set, delegated_times, masked: attrs.mode_set_masked, mask })
 }
 
 fn set_time(time: Option<WireSetTime>) -> Result<SetTime, Status> {

@@ -1,6 +1,7 @@
 //! Which attributes there are.
 
 use hayase_proto::nfs4::{Attr, Bitmap};
+use hayase_vfs::Features;
 
 const MINOR_0: Bitmap = Bitmap::of(&[
     Attr::SupportedAttrs,
@@ -44,6 +45,7 @@ const MINOR_0: Bitmap = Bitmap::of(&[
     Attr::SpaceUsed,
     Attr::TimeAccess,
     Attr::TimeAccessSet,
+    Attr::TimeCreate,
     Attr::TimeDelta,
     Attr::TimeMetadata,
     Attr::TimeModify,
@@ -54,7 +56,15 @@ const MINOR_0: Bitmap = Bitmap::of(&[
 const MINOR_1: &[Attr] =
     &[Attr::FsLayoutTypes, Attr::ModeSetMasked, Attr::SuppattrExclcreat, Attr::FsCharsetCap];
 
-const MINOR_2: &[Attr] = &[Attr::ChangeAttrType, Attr::ModeUmask, Attr::XattrSupport];
+const MINOR_2: &[Attr] = &[
+    Attr::CloneBlksize,
+    Attr::ChangeAttrType,
+    Attr::ModeUmask,
+    Attr::XattrSupport,
+    Attr::TimeDelegAccess,
+    Attr::TimeDelegModify,
+    Attr::OpenArguments,
+];
 
 /// The attributes of a minor version (`supported_attrs`).
 pub(crate) fn supported(minor: u32) -> Bitmap {
@@ -65,11 +75,22 @@ pub(crate) fn supported(minor: u32) -> Bitmap {
     }
 }
 
+/// The attributes of files of a file system that can do this.
+pub(crate) fn supported_with(minor: u32, features: &Features) -> Bitmap {
+    let mut attrs = supported(minor);
+    if !features.birth_times {
+        attrs.remove(Attr::TimeCreate);
+    }
+    if features.clone_bytes.is_none() {
+        attrs.remove(Attr::CloneBlksize);
+    }
+    attrs
+}
+
 /// What can be set together with an exclusive creation (`suppattr_exclcreat`): all but the
-/// times, which hold the verifier.
+/// times, which hold the verifier, and the size.
 pub(crate) fn exclusive(minor: u32) -> Bitmap {
-    let settable =
-        Bitmap::of(&[Attr::Size, Attr::Mode, Attr::Owner, Attr::OwnerGroup, Attr::ModeUmask]);
+    let settable = Bitmap::of(&[Attr::Mode, Attr::Owner, Attr::OwnerGroup, Attr::ModeUmask]);
     settable & supported(minor)
 }
 

@@ -16,7 +16,10 @@ pub(crate) fn getattr(
 ) -> Result<(), Fault> {
     let GetAttrArgs { attr_request } = decode(args)?;
     check_readable(&attr_request)?;
-    let subject = compound.subject(compound.current()?)?;
+    let mut subject = compound.subject(compound.current()?)?;
+    if let Some(file) = subject.file {
+        compound.ask_holder(file, &attr_request, &mut subject.attr)?;
+    }
     // Whoever asks for the error of this object is told that there was none.
     let extra = Extra { rdattr_error: Some(hayase_proto::nfs4::NfsStat::OK) };
     write(compound, &subject, attr_request, extra, reply.bytes_mut())

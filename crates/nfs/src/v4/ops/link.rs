@@ -1,6 +1,7 @@
 //! LINK (RFC 8881 §18.9, RFC 7530 §16.9).
 
 use hayase_proto::nfs4::{ChangeInfo, LinkArgs, Status};
+use hayase_state::Change;
 use hayase_vfs::Wcc;
 
 use crate::v4::compound::{Compound, real};
@@ -15,6 +16,7 @@ pub(crate) fn link(compound: &mut Compound<'_>, args: LinkArgs<'_>) -> Result<Ch
     if !file.same_export(dir) {
         return Err(Status::XDev.into());
     }
+    compound.before(Change::Names, &file.key())?;
     let mut changes = Wcc::default();
     dir.vfs()
         .link(&dir.cx(), &file.handle, &dir.handle, name, &mut changes)

@@ -49,13 +49,12 @@ fn above(compound: &Compound<'_>, node: NodeId) -> Result<Object, Fault> {
 /// The directory that holds the one an export covers.
 fn above_export(compound: &Compound<'_>, export: ExportId) -> Result<Object, Fault> {
     let tree = &compound.table.pseudo;
-    if let Some(junction) = tree.junction_of(export) {
-        if let Ok(covered) =
+    if let Some(junction) = tree.junction_of(export)
+        && let Ok(covered) =
             compound.call.target_in(compound.table, junction.outer, junction.covered)
-        {
-            let node = covered.vfs().parent(&covered.cx(), &covered.handle)?;
-            return Ok(Object::Real(covered.with_handle(node.handle)));
-        }
+    {
+        let node = covered.vfs().parent(&covered.cx(), &covered.handle)?;
+        return Ok(Object::Real(covered.with_handle(node.handle)));
     }
     above(compound, tree.covered_by(export))
 }

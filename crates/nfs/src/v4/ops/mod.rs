@@ -1,9 +1,13 @@
 //! The operations, one file each.
+#![allow(clippy::needless_pass_by_value)] // an operation owns what was decoded for it
 
 pub(super) mod access;
+pub(super) mod advise;
 pub(super) mod clients40;
+pub(super) mod clone;
 pub(super) mod close;
 pub(super) mod commit;
+pub(super) mod copy;
 pub(super) mod create;
 pub(super) mod exchange_id;
 pub(super) mod getattr;
@@ -17,18 +21,22 @@ pub(super) mod openattr;
 pub(super) mod putfh;
 pub(super) mod putrootfh;
 pub(super) mod read;
+pub(super) mod read_plus;
 pub(super) mod readdir;
 pub(super) mod readlink;
 pub(super) mod remove;
 pub(super) mod rename;
 pub(super) mod savefh;
 pub(super) mod secinfo;
+pub(super) mod seek;
 pub(super) mod sequence;
 pub(super) mod sessions;
 pub(super) mod setattr;
+pub(super) mod space;
 pub(super) mod stateids;
 pub(super) mod verify;
 pub(super) mod write;
+pub(super) mod xattr;
 
 use hayase_proto::nfs4::Status;
 use hayase_vfs::{Error, FileType};

@@ -153,7 +153,7 @@ impl Entries<'_> {
             };
         }
         let mut subject = compound.real_subject(dir, &node.handle, node.attr);
-        subject.mounted_on = entry.fileid;
+        subject.mounted_on = Some(entry.fileid);
         self.subject(&subject, to)
     }
 

@@ -14,6 +14,7 @@ pub(crate) fn remove(
 ) -> Result<ChangeInfo, Fault> {
     let name = name(args.target.0)?;
     let dir = compound.writable_dir()?;
+    compound.before_names(dir, name)?;
     let (vfs, cx) = (dir.vfs(), dir.cx());
     let mut changes = Wcc::default();
     let removed = match vfs.remove(&cx, &dir.handle, name, &mut changes) {

@@ -20,6 +20,8 @@ pub(crate) fn rename(
     if !from.same_export(to) {
         return Err(Status::XDev.into());
     }
+    compound.before_names(from, old.1)?;
+    compound.before_names(to, new.1)?;
     let (mut source, mut target) = (Wcc::default(), Wcc::default());
     to.vfs()
         .rename(&to.cx(), old, new, &mut source, &mut target)

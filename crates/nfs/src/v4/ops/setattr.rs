@@ -64,9 +64,15 @@ fn authorize(
     if new.set.size.is_some() {
         compound.may(file, stateid, IoAccess::Write)?;
     }
-    let v4 = &compound.call.server.v4;
-    let (now, by, key) = (compound.now, compound.client(), file.key());
-    v4.act(|effects| v4.state.change(now, by, &key, Change::Attributes, effects))
+    if new.delegated_times {
+        // RFC 9754 §5: only who holds a delegation that says so knows these times.
+        let v4 = &compound.call.server.v4;
+        let held = compound.client().and_then(|by| v4.state.delegation_of(by, &file.key()));
+        if !held.is_some_and(|grant| grant.timestamps) {
+            return Err(Status::BadStateId.into());
+        }
+    }
+    compound.before(Change::Attributes, &file.key())
 }
 
 fn apply(file: &Target, new: &New) -> Result<(), Fault> {

@@ -3,6 +3,7 @@
 use hayase_proto::nfs4::{StableHow, Status, WriteArgs, WriteResOk};
 use hayase_vfs::{Stability, Wcc};
 
+use super::copy::stable_how;
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
 use hayase_state::IoAccess;
@@ -29,13 +30,5 @@ fn stability(how: StableHow) -> Stability {
         StableHow::Unstable => Stability::Unstable,
         StableHow::DataSync => Stability::DataSync,
         StableHow::FileSync => Stability::FileSync,
-    }
-}
-
-fn stable_how(stability: Stability) -> StableHow {
-    match stability {
-        Stability::Unstable => StableHow::Unstable,
-        Stability::DataSync => StableHow::DataSync,
-        Stability::FileSync => StableHow::FileSync,
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct Found {
     pub(super) attrset: Bitmap,
     /// It was there and has to be emptied.
     pub(super) truncate: bool,
+    /// Its change attribute.
+    pub(super) change: u64,
 }
 
 /// Finds or makes the file, and sees to it that the caller may open it so.
@@ -76,8 +78,13 @@ fn current(compound: &Compound<'_>, args: &OpenArgs<'_>, share: Share) -> Result
     let attr = file.vfs().attr(&file.cx(), &file.handle)?;
     check_kind(&attr)?;
     check_access(file, share)?;
-    let cinfo = ChangeInfo::default();
-    Ok(Found { file: file.clone(), cinfo, attrset: Bitmap::EMPTY, truncate: false })
+    Ok(Found {
+        file: file.clone(),
+        cinfo: ChangeInfo::default(),
+        attrset: Bitmap::EMPTY,
+        truncate: false,
+        change: attr.change,
+    })
 }
 
 /// A file of the current directory that has to be there.
@@ -98,7 +105,8 @@ fn existing(compound: &Compound<'_>, name: Name<'_>, share: Share) -> Result<Fou
     let file = dir.clone().with_handle(node.handle);
     check_access(&file, share)?;
     let cinfo = ChangeInfo { atomic: true, before, after: before };
-    Ok(Found { file, cinfo, attrset: Bitmap::EMPTY, truncate: false })
+    let change = node.attr.change;
+    Ok(Found { file, cinfo, attrset: Bitmap::EMPTY, truncate: false, change })
 }
 
 /// A file that is made if it is not there. Of one that is, only a size of 0 is set.
@@ -134,8 +142,8 @@ fn unchecked(
 /// A file that must not be there.
 fn guarded(compound: &Compound<'_>, name: Name<'_>, new: &New) -> Result<Found, Fault> {
     let dir = compound.writable_dir()?;
-    let (file, cinfo) = make(dir, name, &Open::Guarded(new.set))?;
-    Ok(Found { file, cinfo, attrset: new.mask, truncate: false })
+    let (file, cinfo, change) = make(dir, name, &Open::Guarded(new.set))?;
+    Ok(Found { file, cinfo, attrset: new.mask, truncate: false, change })
 }
 
 /// A file that must not be there unless it was made with this verifier.
@@ -146,23 +154,23 @@ fn exclusive(
     new: &New,
 ) -> Result<Found, Fault> {
     let dir = compound.writable_dir()?;
-    let (file, cinfo) = make(dir, name, &Open::Exclusive(u64::from_be_bytes(verf)))?;
-    // An empty file has a size of 0; setting it again would cost the verifier.
-    let set = SetAttr { size: new.set.size.filter(|size| *size != 0), ..new.set };
-    if !set.is_empty() {
-        file.vfs().set_attr(&file.cx(), &file.handle, &set, None, &mut Wcc::default())?;
-    }
-    Ok(Found { file, cinfo, attrset: new.mask | VERIFIER_ATTRS, truncate: false })
+    // The times hold the verifier, and a size other than 0 is nothing for a new file.
+    let set = SetAttr { size: None, ..new.set };
+    let how = Open::ExclusiveWith(u64::from_be_bytes(verf), set);
+    let (file, cinfo, change) = make(dir, name, &how)?;
+    let attrset = new.mask | VERIFIER_ATTRS;
+    Ok(Found { file, cinfo, attrset, truncate: false, change })
 }
 
-fn make(dir: &Target, name: Name<'_>, how: &Open) -> Result<(Target, ChangeInfo), Fault> {
+/// The file, the change of its directory, and its change attribute.
+fn make(dir: &Target, name: Name<'_>, how: &Open) -> Result<(Target, ChangeInfo, u64), Fault> {
     let mut changes = Wcc::default();
     let Node { handle, attr } = dir
         .vfs()
         .create(&dir.cx(), &dir.handle, name, how, &mut changes)
         .map_err(|error| in_directory(dir, error))?;
     check_kind(&attr)?;
-    Ok((dir.clone().with_handle(handle), change_info(&changes)))
+    Ok((dir.clone().with_handle(handle), change_info(&changes), attr.change))
 }
 
 /// Only regular files can be opened.

@@ -47,7 +47,7 @@ fn run(
     v4.state.open_precheck(now, client, claim)?;
 
     let found = file::find(compound, args, share)?;
-    let Found { file, cinfo, attrset, truncate } = found;
+    let Found { file, cinfo, attrset, truncate, change } = found;
     let key = file.key();
     let opening = OpenArgs {
         client,
@@ -57,7 +57,7 @@ fn run(
         claim,
         truncates: truncate,
         want,
-        offer: Offer::NONE,
+        offer: if v4.delegations { Offer::any(change) } else { Offer::NONE },
     };
     let opened = v4.act(|effects| v4.state.open(now, &opening, effects))?;
     if truncate {
@@ -72,6 +72,9 @@ fn run(
         }
     }
     let mut rflags = open_result::LOCKTYPE_POSIX;
+    if compound.minor > 0 {
+        rflags |= open_result::MAY_NOTIFY_LOCK;
+    }
     if opened.confirm {
         rflags |= open_result::CONFIRM;
     }
