@@ -145,7 +145,8 @@ fn addresses(scene: &mut Scene) -> Result<()> {
         "{mine} 10.99.1.2(rw,sync,no_subtree_check,no_root_squash)\n\
          {network} 10.99.1.0/24(rw,sync,no_subtree_check,no_root_squash)\n\
          {other} 10.99.2.0/255.255.255.0(rw,sync,no_subtree_check)\n\
-         {mixed} 10.99.1.2(ro,sync,no_subtree_check) 10.99.2.2(rw,sync,no_subtree_check,no_root_squash)\n"
+         {mixed} 10.99.1.2(ro,sync,no_subtree_check) \
+                 10.99.2.2(rw,sync,no_subtree_check,no_root_squash)\n"
     );
     scene.start_server(Setup { exports: Exports::File(exports), ..Setup::default() })?;
     let [first, second] = scene.boot_two_clients()?;

@@ -23,16 +23,16 @@ fn git(scene: &mut Scene) -> Result<()> {
         git config --global user.name e2e; git config --global user.email e2e@example.org
         git config --global gc.auto 0; git config --global init.defaultBranch main
         git config --global safe.directory '*'
-        git init -q work; cd work
+        git init -q origin; cd origin
         $E2E work tree-make files {files}
         git add .; git commit -qm first
         i=0; while [ $i -lt {commits} ]; do
             i=$((i + 1)); echo $i >>files/part00/d0/file7; git commit -qam $i; done
         git gc -q --prune=now
-        cd ..; git clone -q work copy; git clone -q --bare file://$PWD/work bare.git
-        git -C work branch side; git -C copy fetch -q
-        for repository in work copy bare.git; do git -C $repository fsck --strict; done
-        git -C copy rev-parse HEAD; git -C bare.git rev-parse HEAD; git -C work rev-parse HEAD
+        cd ..; git clone -q origin copy; git clone -q --bare file://$PWD/origin bare.git
+        git -C origin branch side; git -C copy fetch -q
+        for repository in origin copy bare.git; do git -C $repository fsck --strict; done
+        git -C copy rev-parse HEAD; git -C bare.git rev-parse HEAD; git -C origin rev-parse HEAD
         git -C copy rev-list --count HEAD; git -C copy status --porcelain"
     );
     let said = client.check(&script)?;

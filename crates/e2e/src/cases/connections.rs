@@ -42,7 +42,8 @@ fn reset(scene: &mut Scene) -> Result<()> {
     let (client, relay) = scene.relayed(Backing::Memory, "vers=3,nolock,nconnect=4")?;
     let (mib, cuts) = scene.size((48, 8), (256, 60));
     let common = format!(
-        "--name=reset --rw=randwrite --bsrange=4k-512k --size={mib}M --verify=crc32c --verify_fatal=1"
+        "--name=reset --rw=randwrite --bsrange=4k-512k --size={mib}M \
+         --verify=crc32c --verify_fatal=1"
     );
     let rate = mib * 1024 / (cuts * 3 / 4);
     let mut fio = client.start(&format!(

@@ -62,7 +62,7 @@ fn changing(scene: &mut Scene) -> Result<()> {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         // One other program on the client, one beside the server.
-        let guest_churn = client.start(&format!("exec $E2E work churn {MOUNT}/busy guest"))?;
+        let mut guest_churn = client.start(&format!("exec $E2E work churn {MOUNT}/busy guest"))?;
         let host_churn = scope.spawn(|| churn(&inside, &over));
         let outcome = (0..rounds).try_for_each(|round| {
             let names = session.list(format!("{MOUNT}/busy"))?;
@@ -83,6 +83,7 @@ fn changing(scene: &mut Scene) -> Result<()> {
             Ok(())
         });
         over.store(true, Ordering::Relaxed);
+        ensure!(guest_churn.is_running()?, "the program that changes ended");
         drop(guest_churn);
         let changes = host_churn.join().ok().context("the thread that changes broke")??;
         scene.note(format!("{rounds} listings during {changes} changes on the server's side"));

@@ -50,7 +50,11 @@ macro_rules! same {
     ($got:expr, $wanted:expr, $($what:tt)+) => {
         match (&$got, &$wanted) {
             (got, wanted) => {
-                anyhow::ensure!(got == wanted, "{}: {got:?}, {wanted:?} was expected", format!($($what)+));
+                anyhow::ensure!(
+                    got == wanted,
+                    "{}: {got:?}, {wanted:?} was expected",
+                    format!($($what)+)
+                );
             }
         }
     };

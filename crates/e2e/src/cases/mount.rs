@@ -116,7 +116,8 @@ fn portmap(scene: &mut Scene) -> Result<()> {
     )?;
     client.unmount("/mnt/ports")?;
     client.unmount(MOUNT)?;
-    client.mount("vers=3,nolock", &path, MOUNT)
+    client.mount("vers=3,nolock", &path, MOUNT)?;
+    client.halt()
 }
 
 fn paths(scene: &mut Scene) -> Result<()> {
