@@ -102,7 +102,7 @@ fn sigterm_ends_the_server_in_time_and_handles_outlive_it() {
     server.signal(Signal::TERM);
     let (code, log, state) = server.wait(STOP);
     assert_eq!(code, Some(0), "{log}");
-    assert!(log.contains("mount -t nfs -o vers=3,nolock,nconnect=16,port="), "{log}");
+    assert!(log.contains("mount -t nfs -o vers=4.2,nconnect=16,port="), "{log}");
 
     let again = Server::start_in(state, &[path], None);
     let mut client = Client::connect(again.address());

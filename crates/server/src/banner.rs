@@ -4,6 +4,8 @@ use std::fmt::Write;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use hayase_proto::nfs3::PORT as NFS_PORT;
+
 use crate::system;
 
 /// What the banner speaks of.
@@ -21,22 +23,23 @@ pub(crate) struct Facts<'a> {
 /// The text, with a line feed at the end.
 pub(crate) fn banner(facts: &Facts<'_>) -> String {
     let host = host(facts.listen);
-    let mut text = format!("Hayase {} serves NFSv3\n", env!("CARGO_PKG_VERSION"));
-    let ports = match facts.portmap {
+    let mut text = format!("Hayase {} serves NFSv3 and NFSv4\n", env!("CARGO_PKG_VERSION"));
+    // NFSv4 needs no portmapper: only a port other than its own has to be named.
+    let port = match facts.port {
+        NFS_PORT => String::new(),
+        port => format!(",port={port}"),
+    };
+    let all_ports = match facts.portmap {
         Ok(_) => String::new(),
-        Err(_) => format!(",port={0},mountport={0},proto=tcp,mountproto=tcp", facts.port),
+        Err(_) => format!(",port={0},mountport={0}", facts.port),
     };
     let root = if system::is_root() { "" } else { "sudo " };
     for path in facts.paths {
         let path = path.display();
         line(&mut text, &format!("\n{path}"));
-        let linux = format!("vers=3,nolock,nconnect=16{ports}");
+        let linux = format!("vers=4.2,nconnect=16{port}");
         line(&mut text, &format!("  Linux    {root}mount -t nfs -o {linux} {host}:{path} /mnt"));
-        let macos_ports = match facts.portmap {
-            Ok(_) => String::new(),
-            Err(_) => format!(",port={0},mountport={0},tcp", facts.port),
-        };
-        let macos = format!("vers=3,nolocks{macos_ports}");
+        let macos = format!("vers=3,nolocks,tcp{all_ports}");
         line(&mut text, &format!("  macOS    sudo mount -t nfs -o {macos} {host}:{path} /mnt"));
         let windows = path.to_string().trim_start_matches('/').replace('/', "\\");
         line(&mut text, &format!("  Windows  mount -o anon,nolock \\\\{host}\\{windows} Z:"));
@@ -46,7 +49,7 @@ pub(crate) fn banner(facts: &Facts<'_>) -> String {
         Ok(how) => line(&mut text, &format!("Clients find the port through {how}.")),
         Err(why) => {
             line(&mut text, &format!("Not announced on port 111 ({why}):"));
-            line(&mut text, "clients have to name the ports as above, and Windows cannot mount.");
+            line(&mut text, "NFSv3 clients have to name the ports, and Windows cannot mount.");
         }
     }
     for note in facts.notes {
@@ -86,10 +89,14 @@ mod tests {
     #[test]
     fn commands_name_ports_only_where_clients_cannot_find_them() {
         let found = facts(Ok("rpcbind"));
-        assert!(found.contains("-o vers=3,nolock,nconnect=16 192.0.2.7:/srv/data /mnt"), "{found}");
+        assert!(
+            found.contains("vers=4.2,nconnect=16,port=2050 192.0.2.7:/srv/data /mnt"),
+            "{found}"
+        );
+        assert!(found.contains("vers=3,nolocks,tcp 192.0.2.7:/srv/data /mnt"), "{found}");
         assert!(found.contains(r"\\192.0.2.7\srv\data Z:"), "{found}");
         let hidden = facts(Err("no permission"));
-        assert!(hidden.contains("nconnect=16,port=2050,mountport=2050,proto=tcp"), "{hidden}");
+        assert!(hidden.contains("tcp,port=2050,mountport=2050 "), "{hidden}");
         assert!(hidden.contains("(no permission)"), "{hidden}");
         assert!(hidden.ends_with("Everything acts as alice.\n"), "{hidden}");
     }

@@ -17,6 +17,7 @@ pub mod admin;
 mod backends;
 mod banner;
 mod client_records;
+mod dialer;
 mod exports;
 mod listen;
 mod names;

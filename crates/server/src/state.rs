@@ -15,6 +15,7 @@ use hayase_vfs::Time;
 
 use crate::Options;
 use crate::client_records::ClientRecords;
+use crate::dialer::Dialer;
 use crate::service::Programs;
 
 const TICK: Duration = Duration::from_secs(1);
@@ -41,6 +42,7 @@ pub(crate) fn setup(options: &Options, dir: &Path, identity: Vec<u8>) -> Result<
         recovered,
         records: Box::new(Durable(records)),
         clock: Box::new(move || start.elapsed()),
+        dialer: Box::new(Dialer::start()?),
         delegations: true,
     })
 }
