@@ -240,5 +240,9 @@ mod tests {
         opened.add(Share::WRITE);
         assert_eq!(opened.downgrade(Share::READ, 0), Err(Status::Inval));
         assert_eq!(opened.downgrade(Share::READ, 1), Ok(()));
+        let mut opened = Opened::once(Share::READ);
+        opened.add(Share::WRITE.denying(false, true));
+        assert_eq!(opened.downgrade(Share::BOTH, 0), Err(Status::Inval));
+        assert_eq!(opened.downgrade(Share::BOTH, 1), Ok(()));
     }
 }
