@@ -157,9 +157,12 @@ impl Files {
         effects: &mut Vec<Effect>,
     ) {
         self.await_return(lent, key, (now, config));
+        // From NFSv4.1 on, seqids in callbacks are zero (RFC 8881 §8.2.2); clients of NFSv4.0
+        // compare all of the stateid.
+        let seqid = if lent.client.minor_version() == 0 { SEQID } else { 0 };
         effects.push(Effect::Recall {
             client: lent.client.id(),
-            stateid: self.names.stateid(lent.number, SEQID),
+            stateid: self.names.stateid(lent.number, seqid),
             file: key,
             truncate,
         });

@@ -164,7 +164,7 @@ fn conflicting_opens_recall() {
             bench.effects(),
             [Effect::Recall {
                 client: a,
-                stateid: grant.stateid,
+                stateid: StateId { seqid: 0, ..grant.stateid },
                 file: file(1),
                 truncate: truncates
             }]
@@ -291,6 +291,11 @@ fn revocation_in_minor_version_0() {
     let opened = owner.send_open(&mut bench, file(1), Share::READ).ran().unwrap();
     let Delegation::Granted(grant) = opened.delegation else { panic!("{opened:?}") };
     assert_eq!(bench.try_open(b, "o", file(1), Share::WRITE), Err(Status::Delay));
+    let recall = bench.effects().into_iter().find_map(|effect| match effect {
+        Effect::Recall { stateid, .. } => Some(stateid),
+        _ => None,
+    });
+    assert_eq!(recall, Some(grant.stateid));
     for _ in 0..4 {
         bench.world.pass(23);
         bench.renew(a);
