@@ -8,7 +8,7 @@ use hayase_vfs::{Attr, Error, Name, Wait};
 use super::compound::Compound;
 use super::fault::Fault;
 use super::setup::Shared;
-use crate::call::Target;
+use crate::call::{Call, Target};
 
 /// What the holder of a write delegation knows better.
 const HOLDERS: Bitmap = Bitmap::of(&[
@@ -28,6 +28,26 @@ impl Shared {
         by: Option<ClientId>,
     ) -> Result<(), Fault> {
         self.act(|effects| self.state.change(self.now(), by, file, change, effects))
+    }
+}
+
+impl Call<'_> {
+    /// Has a file given back before a client that knows nothing of delegations uses it.
+    pub(crate) fn before(&self, change: Change, file: &Target) -> Result<(), Error> {
+        self.server.v4.before(change, &file.key(), None).map_err(|_| Error::Delay)
+    }
+
+    /// The same for the file that a name leads to, if it leads to one.
+    pub(crate) fn before_names(&self, dir: &Target, name: Name<'_>) -> Result<(), Error> {
+        if !self.server.v4.delegations {
+            return Ok(());
+        }
+        match dir.vfs().lookup(&dir.cx(), &dir.handle, name) {
+            Ok(node) => self.before(Change::Names, &dir.clone().with_handle(node.handle)),
+            Err(Error::WouldBlock) => Err(Error::WouldBlock),
+            // What is wrong with it will be told by what comes next.
+            Err(_) => Ok(()),
+        }
     }
 }
 

@@ -17,6 +17,7 @@ mod sequenced;
 mod setup;
 mod table;
 
+pub use callback::{Dialer, NoDialer, Replied};
 pub(crate) use pseudo::PseudoTree;
 pub(crate) use setup::Shared;
 pub use setup::{Clock, NoRecords, Records, Setup};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hayase_state::{ClientName, ClientRecord, Config, FileKey, Now, RecordOrder, State};
 use hayase_vfs::Time;
 
-use super::callback::Callbacks;
+use super::callback::{Callbacks, Dialer, NoDialer};
 use crate::handle::WireHandle;
 use crate::{ExportId, HandleKey};
 
@@ -56,6 +56,8 @@ pub struct Setup {
     pub records: Box<dyn Records>,
     /// Time since the server started.
     pub clock: Clock,
+    /// Calls clients of NFSv4.0.
+    pub dialer: Box<dyn Dialer>,
     /// Lend files to clients that can be called back. What local programs do to a file that
     /// is lent is not seen by its holder at once.
     pub delegations: bool,
@@ -73,6 +75,7 @@ impl Default for Setup {
             recovered: Vec::new(),
             records: Box::new(NoRecords),
             clock: Box::new(move || start.elapsed()),
+            dialer: Box::new(NoDialer),
             delegations: true,
         }
     }
@@ -87,6 +90,7 @@ pub(crate) struct Shared {
     /// Held while a record is changed.
     pub(super) record_order: Mutex<RecordOrder>,
     pub(crate) callbacks: Callbacks,
+    pub(super) dialer: Box<dyn Dialer>,
     pub(crate) delegations: bool,
     /// Names whose records are still to be taken off stable storage.
     pub(super) unforgotten: Mutex<Vec<(ClientName, u64)>>,
@@ -107,6 +111,7 @@ impl Shared {
             records: setup.records,
             record_order: Mutex::default(),
             callbacks: Callbacks::default(),
+            dialer: setup.dialer,
             delegations: setup.delegations,
             unforgotten: Mutex::default(),
             key,

@@ -9,7 +9,8 @@ use hayase_buf::{Payload, ReplyBuf, Segment};
 use hayase_exports::{Names, Rules};
 use hayase_mem::MemFs;
 use hayase_nfs::{
-    Answered, Carrier, Export, ExportId, ExportTable, HandleKey, Limits, NfsService, Peer, Setup,
+    Answered, Carrier, Channel, Export, ExportId, ExportTable, HandleKey, Limits, NfsService, Peer,
+    Setup,
 };
 use hayase_vfs::{Vfs, Wait};
 
@@ -127,6 +128,11 @@ impl<'l> Client<'l> {
     pub fn with_carrier(mut self, carrier: Carrier) -> Self {
         self.peer = self.lab.service.connected(self.peer.address, carrier);
         self
+    }
+
+    /// Calls of the server's go to `channel`.
+    pub fn with_channel(self, channel: Arc<dyn Channel>) -> Self {
+        Client { peer: self.peer.with_channel(channel), ..self }
     }
 
     /// The record of a call.

@@ -5,9 +5,13 @@
 #[allow(dead_code, unused_imports)] // shared with other test programs, which use other parts of it
 mod common;
 mod ops;
+mod session_client;
 
 mod attributes;
 mod compound;
+mod data;
+mod delegation;
 mod listing;
 mod namespace;
 mod objects;
+mod session;

@@ -20,33 +20,56 @@ pub mod stat {
     pub const BAD_COOKIE: u32 = 10003;
     pub const TOOSMALL: u32 = 10005;
     pub const BADTYPE: u32 = 10007;
+    pub const DELAY: u32 = 10008;
     pub const SAME: u32 = 10009;
+    pub const DENIED: u32 = 10010;
+    pub const SHARE_DENIED: u32 = 10015;
     pub const RESOURCE: u32 = 10018;
     pub const NOFILEHANDLE: u32 = 10020;
     pub const MINOR_VERS_MISMATCH: u32 = 10021;
+    pub const BAD_STATEID: u32 = 10025;
+    pub const BAD_SEQID: u32 = 10026;
     pub const NOT_SAME: u32 = 10027;
     pub const SYMLINK: u32 = 10029;
     pub const RESTOREFH: u32 = 10030;
     pub const ATTRNOTSUPP: u32 = 10032;
+    pub const OPENMODE: u32 = 10038;
     pub const BADXDR: u32 = 10036;
     pub const BADOWNER: u32 = 10039;
     pub const BADCHAR: u32 = 10040;
     pub const BADNAME: u32 = 10041;
     pub const OP_ILLEGAL: u32 = 10044;
+    pub const BADSESSION: u32 = 10052;
+    pub const SEQUENCE_POS: u32 = 10064;
+    pub const REP_TOO_BIG: u32 = 10066;
+    pub const REP_TOO_BIG_TO_CACHE: u32 = 10067;
+    pub const RETRY_UNCACHED_REP: u32 = 10068;
+    pub const TOO_MANY_OPS: u32 = 10070;
+    pub const OP_NOT_IN_SESSION: u32 = 10071;
+    pub const SEQ_FALSE_RETRY: u32 = 10076;
+    pub const NOT_ONLY_OP: u32 = 10081;
+    pub const NOTSUPP: u32 = 10004;
 }
 
 /// Numbers of operations (RFC 8881 §16.2.1).
 pub mod op {
     pub const ACCESS: u32 = 3;
+    pub const CLOSE: u32 = 4;
     pub const CREATE: u32 = 6;
+    pub const DELEGRETURN: u32 = 8;
     pub const GETATTR: u32 = 9;
     pub const GETFH: u32 = 10;
     pub const LINK: u32 = 11;
+    pub const LOCK: u32 = 12;
+    pub const LOCKU: u32 = 14;
     pub const LOOKUP: u32 = 15;
     pub const LOOKUPP: u32 = 16;
     pub const NVERIFY: u32 = 17;
+    pub const OPEN: u32 = 18;
+    pub const OPEN_CONFIRM: u32 = 20;
     pub const PUTFH: u32 = 22;
     pub const PUTROOTFH: u32 = 24;
+    pub const READ: u32 = 25;
     pub const READDIR: u32 = 26;
     pub const READLINK: u32 = 27;
     pub const REMOVE: u32 = 28;
@@ -55,7 +78,15 @@ pub mod op {
     pub const SAVEFH: u32 = 32;
     pub const SECINFO: u32 = 33;
     pub const SETATTR: u32 = 34;
+    pub const SETCLIENTID: u32 = 35;
+    pub const SETCLIENTID_CONFIRM: u32 = 36;
     pub const VERIFY: u32 = 37;
+    pub const WRITE: u32 = 38;
+    pub const EXCHANGE_ID: u32 = 42;
+    pub const CREATE_SESSION: u32 = 43;
+    pub const DESTROY_SESSION: u32 = 44;
+    pub const SEQUENCE: u32 = 53;
+    pub const RECLAIM_COMPLETE: u32 = 58;
     pub const ILLEGAL: u32 = 10044;
 }
 
@@ -84,6 +115,12 @@ impl Ops {
 
     pub fn root(self) -> Self {
         self.bare(op::PUTROOTFH)
+    }
+
+    /// These operations behind another one.
+    pub fn after(&self, number: u32, first: &Args) -> Self {
+        let args = args().word(number).raw(first.bytes()).raw(self.args.bytes());
+        Ops { count: self.count + 1, args }
     }
 
     /// From the root along a path.
@@ -150,6 +187,16 @@ impl Results {
     }
 }
 
+impl Results {
+    /// The results in the reply to a compound.
+    pub fn of(mut reply: Reply) -> Self {
+        let status = reply.word();
+        reply.is_opaque("tag");
+        let left = reply.word();
+        Results { status, left, reply }
+    }
+}
+
 /// Runs a compound of NFSv4.0 as root.
 #[track_caller]
 pub fn run(lab: &Lab, ops: &Ops) -> Results {
@@ -159,11 +206,7 @@ pub fn run(lab: &Lab, ops: &Ops) -> Results {
 /// Runs a compound.
 #[track_caller]
 pub fn run_as(client: &Client<'_>, minor: u32, ops: &Ops) -> Results {
-    let mut reply = client.call([program::NFS, 4, 1], &ops.args("tag", minor));
-    let status = reply.word();
-    reply.is_opaque("tag");
-    let left = reply.word();
-    Results { status, left, reply }
+    Results::of(client.call([program::NFS, 4, 1], &ops.args("tag", minor)))
 }
 
 /// The status that a compound of NFSv4.0 ends with.

@@ -2,7 +2,7 @@
 
 use hayase_buf::ReplyBuf;
 use hayase_proto::nfs3::{CreateArgs, CreateHow3};
-use hayase_vfs::{Open, Wcc};
+use hayase_vfs::{Open, SetAttr, Wcc};
 
 use super::{encode_created, on};
 use crate::call::{Abort, Call};
@@ -22,6 +22,9 @@ pub(crate) fn create(call: &Call<'_>, args: &[u8], reply: &mut ReplyBuf) -> Resu
             CreateHow3::Exclusive(verf) => Open::Exclusive(u64::from_be_bytes(verf)),
         };
         let name = name(place.name.0)?;
+        if let Open::Unchecked(SetAttr { size: Some(_), .. }) = how {
+            call.before_names(dir, name)?;
+        }
         Ok(dir.vfs().create(&dir.cx(), &dir.handle, name, &how, &mut changes)?)
     });
     encode_created(call, &dir, made, &changes, reply.bytes_mut())

@@ -1,6 +1,7 @@
 //! LINK (RFC 1813 §3.3.15).
 
 use hayase_proto::nfs3::{LinkArgs, LinkRes, LinkResBody, Status};
+use hayase_state::Change;
 use hayase_vfs::Wcc;
 
 use super::{on, post_op, post_wcc};
@@ -19,6 +20,7 @@ pub(crate) fn link(call: &Call<'_>, args: LinkArgs<'_>) -> Result<LinkRes, Abort
                 return Err(Fault::Status(Status::XDev));
             }
             let name = name(args.link.name.0)?;
+            call.before(Change::Names, file)?;
             let (vfs, cx) = (dir.vfs(), dir.cx());
             vfs.link(&cx, &file.handle, &dir.handle, name, &mut changes)
                 .map_err(directory_is_invalid)

@@ -2,6 +2,7 @@
 
 use hayase_buf::ReplyBuf;
 use hayase_proto::nfs3::{Fattr3, ReadArgs, ReadHeadRes, ReadResHead, Res3};
+use hayase_state::Change;
 use hayase_vfs::ReadData;
 use hayase_xdr::{Encode, padding};
 
@@ -24,6 +25,7 @@ pub(crate) fn read(call: &Call<'_>, args: &[u8], reply: &mut ReplyBuf) -> Result
     let start = to.len();
     to.resize(start + HEAD_BYTES, 0);
     let read = on(&file, |file| {
+        call.before(Change::Read, file)?;
         let read = file.vfs().read(&file.cx(), &file.handle, offset, count, to);
         read.map_err(directory_is_invalid)
     });

@@ -14,6 +14,7 @@ pub(crate) fn remove(call: &Call<'_>, args: RemoveArgs<'_>) -> Result<RemoveRes,
     let done = on(&dir, |dir| {
         dir.check_writable()?;
         let name = name(args.object.name.0)?;
+        call.before_names(dir, name)?;
         Ok(dir.vfs().remove(&dir.cx(), &dir.handle, name, &mut changes)?)
     });
     conclude(done.map(|()| wcc(&changes)), || post_wcc(&dir, &changes))

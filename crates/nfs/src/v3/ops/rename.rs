@@ -20,6 +20,8 @@ pub(crate) fn rename(call: &Call<'_>, args: RenameArgs<'_>) -> Result<RenameRes,
             }
             let old = (&from.handle, name(args.from.name.0)?);
             let new = (&to.handle, name(args.to.name.0)?);
+            call.before_names(from, old.1)?;
+            call.before_names(to, new.1)?;
             let (vfs, cx) = (from.vfs(), from.cx());
             Ok(vfs.rename(&cx, old, new, &mut from_changes, &mut to_changes)?)
         })

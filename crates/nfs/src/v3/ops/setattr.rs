@@ -1,6 +1,7 @@
 //! SETATTR (RFC 1813 §3.3.2).
 
 use hayase_proto::nfs3::{SetAttrArgs, SetAttrRes};
+use hayase_state::Change;
 use hayase_vfs::Wcc;
 
 use super::{on, post_wcc};
@@ -15,6 +16,8 @@ pub(crate) fn setattr(call: &Call<'_>, args: SetAttrArgs<'_>) -> Result<SetAttrR
         object.check_writable()?;
         let guard = args.guard.map(from_time).transpose()?;
         let new = set_attr(&args.new_attributes)?;
+        let change = if new.size.is_some() { Change::Write } else { Change::Attributes };
+        call.before(change, object)?;
         let (vfs, cx) = (object.vfs(), object.cx());
         let done = vfs.set_attr(&cx, &object.handle, &new, guard, &mut changes);
         done.map_err(directory_is_invalid)

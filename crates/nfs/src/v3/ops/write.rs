@@ -1,6 +1,7 @@
 //! WRITE (RFC 1813 §3.3.7).
 
 use hayase_proto::nfs3::{Status, WriteArgs, WriteRes, WriteResOk};
+use hayase_state::Change;
 use hayase_vfs::Wcc;
 
 use super::{on, post_wcc};
@@ -17,6 +18,7 @@ pub(crate) fn write(call: &Call<'_>, args: WriteArgs<'_>) -> Result<WriteRes, Ab
         if args.count as usize != args.data.0.len() {
             return Err(Fault::Status(Status::Inval));
         }
+        call.before(Change::Write, file)?;
         let len = args.data.0.len().min(call.server.limits.transfer_bytes as usize);
         let data = &args.data.0[..len];
         // The verifier of before: should a sync fail while this runs, the data may be among

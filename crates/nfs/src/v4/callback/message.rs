@@ -6,7 +6,7 @@ use hayase_proto::nfs4::{
     Res4, Status,
 };
 use hayase_rpc::{AuthSysArgs, CallHeader, OpaqueAuth, decode_reply, encode_call, flavor};
-use hayase_state::{Attributes, Callback, CallbackSec, ClientId, FileKey};
+use hayase_state::{Attributes, Callback, CallbackAddress, CallbackSec, ClientId, FileKey};
 use hayase_xdr::{Array, Opaque, Reader, to_vec};
 
 use super::Message;
@@ -26,7 +26,41 @@ pub(super) struct Answer {
     pub(super) attributes: Option<Attributes>,
 }
 
-/// The record of a call.
+impl Answer {
+    /// Whether the client could not make sense of it: it may not know yet what it was granted.
+    pub(super) fn is_puzzled(&self) -> bool {
+        matches!(self.status, Some(Status::Delay | Status::BadHandle | Status::BadStateId))
+    }
+}
+
+/// The record of a call to a client of NFSv4.0.
+pub(super) fn encode_40(
+    xid: u32,
+    address: &CallbackAddress,
+    client: ClientId,
+    message: &Message,
+    seal: impl Fn(&FileKey) -> WireHandle,
+) -> Vec<u8> {
+    let mut record = Vec::new();
+    // Linux takes nothing else from the server.
+    let sec = CallbackSec::Sys {
+        stamp: 0,
+        machine_name: Box::default(),
+        uid: 0,
+        gid: 0,
+        gids: Box::default(),
+    };
+    begin(xid, address.program, &sec, message, &mut record);
+    if *message != Message::Null {
+        let ident = address.ident;
+        let mut writer = CompoundWriter::<CbOp>::begin_callback(&mut record, b"", 0, ident);
+        push(&mut writer, client, message, seal);
+        writer.finish();
+    }
+    record
+}
+
+/// The record of a call in a session.
 pub(super) fn encode(
     xid: u32,
     callback: &Callback,
@@ -35,18 +69,8 @@ pub(super) fn encode(
     seal: impl Fn(&FileKey) -> WireHandle,
 ) -> Vec<u8> {
     let mut record = Vec::new();
-    let is_null = *message == Message::Null;
-    let (auth, body) = credential(&callback.sec);
-    let header = CallHeader {
-        xid,
-        prog: callback.program,
-        vers: CB_VERSION,
-        proc: if is_null { CB_PROC_NULL } else { CB_PROC_COMPOUND },
-        cred: OpaqueAuth { flavor: auth, body: Opaque(&body) },
-        verf: OpaqueAuth::NONE,
-    };
-    encode_call(&header, &mut record);
-    if is_null {
+    begin(xid, callback.program, &callback.sec, message, &mut record);
+    if *message == Message::Null {
         return record;
     }
     let mut writer =
@@ -59,6 +83,33 @@ pub(super) fn encode(
         cachethis: false,
         referring_call_lists: Array(Vec::new()),
     });
+    push(&mut writer, client, message, seal);
+    writer.finish();
+    record
+}
+
+/// Appends the header of a call.
+fn begin(xid: u32, prog: u32, sec: &CallbackSec, message: &Message, to: &mut Vec<u8>) {
+    let (auth, body) = credential(sec);
+    let is_null = *message == Message::Null;
+    let header = CallHeader {
+        xid,
+        prog,
+        vers: CB_VERSION,
+        proc: if is_null { CB_PROC_NULL } else { CB_PROC_COMPOUND },
+        cred: OpaqueAuth { flavor: auth, body: Opaque(&body) },
+        verf: OpaqueAuth::NONE,
+    };
+    encode_call(&header, to);
+}
+
+/// Appends the operation that a message is.
+fn push(
+    writer: &mut CompoundWriter<'_, CbOp>,
+    client: ClientId,
+    message: &Message,
+    seal: impl Fn(&FileKey) -> WireHandle,
+) {
     match message {
         Message::Null => {}
         Message::Recall { stateid, file, truncate } => {
@@ -75,8 +126,6 @@ pub(super) fn encode(
             writer.push(&CbNotifyLockArgs { fh: fh.as_nfs4(), lock_owner });
         }
     }
-    writer.finish();
-    record
 }
 
 /// Flavor and body of a credential.
@@ -112,7 +161,25 @@ pub(super) fn decode(record: &[u8]) -> Option<Answer> {
         // Without even that, the compound failed as a whole.
         Err(_) => return Some(Answer { sequence: reply.status.status(), ..Answer::default() }),
     };
-    let mut answer = Answer { sequence, ..Answer::default() };
+    Some(Answer { sequence, ..operation(&mut reply) })
+}
+
+/// What a reply to a call to a client of NFSv4.0 says.
+pub(super) fn decode_40(xid: u32, record: &[u8]) -> Option<Answer> {
+    let mut reader = Reader::new(record);
+    let (given, Ok(())) = decode_reply(&mut reader).ok()? else { return None };
+    if given != xid {
+        return None;
+    }
+    if reader.rest().is_empty() {
+        return Some(Answer::default()); // of CB_NULL
+    }
+    Some(operation(&mut CompoundReply::<CbOp>::decode(&mut reader).ok()?))
+}
+
+/// What the next operation of a reply says.
+fn operation(reply: &mut CompoundReply<'_, CbOp>) -> Answer {
+    let mut answer = Answer::default();
     if let Some(Ok(result)) = reply.next() {
         answer.status = result.status.status();
         if let Some(Res4::Ok(fattr)) = result.decode::<CbGetAttrArgs<'_>>()
@@ -122,5 +189,5 @@ pub(super) fn decode(record: &[u8]) -> Option<Answer> {
             answer.attributes = Some(Attributes { change, size });
         }
     }
-    Some(answer)
+    answer
 }

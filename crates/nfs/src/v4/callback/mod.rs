@@ -5,6 +5,7 @@
 //! in among the client's own calls and is told from them by its message type. A call whose
 //! connection broke is sent again, as it was, over another one.
 
+mod dial;
 mod message;
 mod pending;
 
@@ -13,12 +14,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hayase_proto::nfs4::{StateId, Status};
+use hayase_proto::nfs4::StateId;
 use hayase_state::{Attributes, Callback, CallbackOutcome, CallbackPath, ClientId, FileKey, Now};
 
 use super::setup::Shared;
 use crate::peer::{Channel, Peer};
 
+pub use dial::{Dialer, NoDialer, Replied};
+
+use dial::Ended;
 use message::Answer;
 use pending::{Pending, Reply};
 
@@ -47,6 +51,7 @@ pub(crate) enum Message {
 #[derive(Default)]
 pub(crate) struct Callbacks {
     next_xid: AtomicU32,
+    ended: Ended,
     inner: Mutex<Inner>,
 }
 
@@ -110,8 +115,10 @@ impl Shared {
                 let record = self.encode(xid, &callback, call.client, &call.message);
                 self.send(xid, Pending { call, callback, record, reply, since: self.now() });
             }
-            // Nobody is called at an address yet.
-            Some(CallbackPath::V40(_)) => self.state.callback_path(call.client, false),
+            Some(CallbackPath::V40(address)) => {
+                let xid = self.callbacks.next_xid.fetch_add(1, Ordering::Relaxed);
+                self.dial(xid, &address, call, reply);
+            }
             // A question is not asked later.
             None if reply.is_none() && call.message != Message::Null => {
                 self.callbacks.lock().waiting.push(call);
@@ -177,14 +184,7 @@ impl Shared {
         if let (Some(reply), Some(attributes)) = (reply, answer.attributes) {
             reply.send(attributes);
         }
-        let again = match (answer.sequence, answer.status) {
-            (Some(_), _) => true,
-            // It may not know yet what it was granted.
-            (None, status) => {
-                matches!(status, Some(Status::Delay | Status::BadHandle | Status::BadStateId))
-            }
-        };
-        if again && call.tries < TRIES {
+        if (answer.sequence.is_some() || answer.is_puzzled()) && call.tries < TRIES {
             call.tries += 1;
             self.callbacks.lock().waiting.push(call);
         }
@@ -219,6 +219,7 @@ impl Shared {
 
     /// Once a second: sends what waits, and gives up what took too long.
     pub(crate) fn tick_callbacks(&self) {
+        self.settle_dialed();
         let now = self.now();
         let (late, stranded, waiting, reachable) = {
             let mut inner = self.callbacks.lock();

@@ -14,10 +14,13 @@ use crate::v4::fault::Fault;
 
 pub(crate) fn create_session(
     compound: &mut Compound<'_>,
-    args: CreateSessionArgs<'_>,
+    mut args: CreateSessionArgs<'_>,
 ) -> Result<CreateSessionResOk, Fault> {
     let v4 = &compound.call.server.v4;
     let (now, conn, principal) = (compound.now, compound.conn(), compound.principal());
+    if compound.call.peer.channel.is_none() {
+        args.flags &= !create_session_flag::CONN_BACK_CHAN;
+    }
     if args.flags & create_session_flag::CONN_BACK_CHAN != 0 {
         // Before anything can want to be sent there.
         v4.callbacks.open(compound.call.peer);

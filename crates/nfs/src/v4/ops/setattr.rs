@@ -2,8 +2,8 @@
 
 use hayase_buf::ReplyBuf;
 use hayase_proto::nfs4::{Bitmap, ModeMasked, SetAttrArgs, StateId, Status};
-use hayase_state::{Change, IoAccess};
-use hayase_vfs::Wcc;
+use hayase_state::{Change, IoAccess, IoGrant};
+use hayase_vfs::{Error, FileType, SetAttr, Wcc};
 use hayase_xdr::{Encode, Reader};
 
 use crate::call::Target;
@@ -61,8 +61,12 @@ fn authorize(
     stateid: StateId,
     new: &New,
 ) -> Result<(), Fault> {
+    let mut by = compound.client();
     if new.set.size.is_some() {
-        compound.may(file, stateid, IoAccess::Write)?;
+        by = match compound.may(file, stateid, IoAccess::Write)? {
+            IoGrant::Open { client } | IoGrant::Delegation { client } => Some(client),
+            IoGrant::Special => by,
+        };
     }
     if new.delegated_times {
         // RFC 9754 §5: only who holds a delegation that says so knows these times.
@@ -72,13 +76,25 @@ fn authorize(
             return Err(Status::BadStateId.into());
         }
     }
-    compound.before(Change::Attributes, &file.key())
+    compound.call.server.v4.before(Change::Attributes, &file.key(), by)
 }
 
 fn apply(file: &Target, new: &New) -> Result<(), Fault> {
     let (vfs, cx) = (file.vfs(), file.cx());
-    let done = vfs.set_attr(&cx, &file.handle, &new.set, None, &mut Wcc::default());
-    done.map_err(|error| super::not_regular(file, error))
+    let set = |set: &SetAttr| vfs.set_attr(&cx, &file.handle, set, None, &mut Wcc::default());
+    match set(&new.set) {
+        // A symbolic link has no mode of its own: it is all permitted already.
+        Err(error) if error != Error::WouldBlock && new.set.mode.is_some() && is_link(file) => {
+            set(&SetAttr { mode: None, ..new.set })
+        }
+        done => done,
+    }
+    .map_err(|error| super::not_regular(file, error))
+}
+
+fn is_link(file: &Target) -> bool {
+    let attr = file.vfs().attr(&file.cx(), &file.handle);
+    attr.is_ok_and(|attr| attr.kind == FileType::Symlink)
 }
 
 /// A file's mode with some of its bits changed.

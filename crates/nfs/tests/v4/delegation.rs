@@ -1,0 +1,88 @@
+//! Delegations and the calls about them.
+
+use std::sync::{Arc, Mutex};
+
+use crate::common::{Lab, Reply, args};
+use crate::ops::{Ops, op, ops, stat};
+use crate::session_client::{Session, open};
+use hayase_nfs::{Answered, Channel};
+use hayase_vfs::Wait;
+
+const WRITE: u32 = 2;
+const WANT_WRITE: u32 = 0x200;
+const CB_RECALL: u32 = 4;
+const CB_SEQUENCE: u32 = 11;
+
+/// Keeps what is sent.
+#[derive(Default)]
+struct Inbox(Mutex<Vec<Vec<u8>>>);
+
+impl Channel for Inbox {
+    fn send(&self, record: &[u8]) {
+        self.0.lock().unwrap().push(record.to_vec());
+    }
+}
+
+/// A client that holds a write delegation of `/srv/file`, and what it is sent.
+fn holder(lab: &Lab) -> (Session<'_>, Arc<Inbox>, Vec<u8>) {
+    let inbox = Arc::new(Inbox::default());
+    let client = lab.root().with_channel(Arc::clone(&inbox) as _);
+    let session = Session::sized(client, "holder", 1, 1 << 20, 4096);
+    let (_, mut reply) = session.open("file", WRITE | WANT_WRITE, true);
+    reply.take(4 + 8 + 8);
+    reply.take(4); // rflags
+    assert_eq!(reply.word(), 0, "no attributes were set");
+    assert_eq!(reply.word(), 2, "a write delegation");
+    let stateid = reply.take(16).to_vec();
+    (session, inbox, stateid)
+}
+
+/// Opens the file as another client.
+fn opening() -> Ops {
+    ops().at("/srv").op(op::OPEN, &open("file", WRITE, 0, false))
+}
+
+#[test]
+fn a_conflict_recalls_and_the_return_lets_others_in() {
+    let lab = Lab::open();
+    let (session, inbox, stateid) = holder(&lab);
+    let other = Session::new(&lab, "other", 1);
+    assert_eq!(other.status(&opening()), stat::DELAY);
+    let sent = inbox.0.lock().unwrap().clone();
+    let [call] = &sent[..] else { panic!("{} calls", sent.len()) };
+    let mut call = Reply::new(call.clone());
+    let xid = call.word();
+    call.is([0, 2, 0x4000_0000, 1, 1, 0, 0, 0, 0, 0, 1, 0, 2, CB_SEQUENCE]);
+    assert_eq!(call.take(16), session.id);
+    call.is([1, 0, 0, 0, 0, CB_RECALL]);
+    assert_eq!(call.take(16), stateid);
+    call.is([0]);
+    assert_eq!(other.status(&opening()), stat::DELAY);
+    assert_eq!(inbox.0.lock().unwrap().len(), 1, "it is recalled once");
+
+    // The answer comes in among the client's calls.
+    let ok = args().words([xid, 1, 0, 0, 0, 0, 0, 0, 2, CB_SEQUENCE, 0]).raw(&session.id);
+    let ok = ok.words([1, 0, 0, 0, CB_RECALL, 0]);
+    assert_eq!(session.client.offer(ok.bytes(), Wait::Never), (Answered::Silent, Vec::new()));
+    let give = ops().at("/srv/file").op(op::DELEGRETURN, &args().raw(&stateid));
+    assert_eq!(session.status(&give), stat::OK);
+    assert_eq!(other.status(&opening()), stat::OK);
+}
+
+#[test]
+fn clients_of_nfs_3_wait_for_it_too() {
+    let lab = Lab::open();
+    let (_holder, inbox, _) = holder(&lab);
+    let root = lab.root();
+    let file = root.find(&root.srv(), "file").unwrap();
+    let jukebox = root.status(crate::common::proc::READ, &args().opaque(&file).long(0).word(9));
+    assert_eq!(jukebox, stat::DELAY);
+    assert_eq!(inbox.0.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn replies_nobody_waits_for_are_garbage() {
+    let lab = Lab::open();
+    let stranger = args().words([1, 1, 0, 0, 0, 0]);
+    assert_eq!(lab.root().offer(stranger.bytes(), Wait::Never).0, Answered::Garbage);
+}
