@@ -55,7 +55,8 @@ fn a_conflict_recalls_and_the_return_lets_others_in() {
     call.is([0, 2, 0x4000_0000, 1, 1, 0, 0, 0, 0, 0, 1, 0, 2, CB_SEQUENCE]);
     assert_eq!(call.take(16), session.id);
     call.is([1, 0, 0, 0, 0, CB_RECALL]);
-    assert_eq!(call.take(16), stateid);
+    call.is([0]); // RFC 8881 §8.2.2: calls of the server's never name a seqid
+    assert_eq!(call.take(12), &stateid[4..]);
     call.is([0]);
     assert_eq!(other.status(&opening()), stat::DELAY);
     assert_eq!(inbox.0.lock().unwrap().len(), 1, "it is recalled once");
