@@ -204,8 +204,10 @@ impl Core {
                 .or_error("make a node", &dir.path)?;
             let node = self.find_entry(cx, &dir, name)?;
             // mkdir leaves set-id bits out; a link has no mode.
-            let wants_bits = *what == NewNode::Directory && set.mode.unwrap_or(0) & SET_ID != 0;
-            let rest = SetAttr { mode: set.mode.filter(|_| wants_bits), size: None, ..*set };
+            // What else it has then may come from an ACL.
+            let bits = if *what == NewNode::Directory { set.mode.unwrap_or(0) & SET_ID } else { 0 };
+            let mode = if bits == 0 { None } else { Some(bits | node.stat()?.st_mode & 0o7777) };
+            let rest = SetAttr { mode, size: None, ..*set };
             if rest.is_empty() {
                 return Ok((node, false));
             }

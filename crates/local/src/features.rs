@@ -4,12 +4,12 @@ use hayase_vfs::{Attr, ChangeKind, Cx, Features, FileType, Handle, Result, Time}
 use rustix::fs::{AtFlags, Mode, OFlags, RawDir, StatxFlags, fgetxattr, openat, statx};
 use rustix::io::Errno;
 
-use crate::Core;
 use crate::errno::{OrError, Sys};
 use crate::lookup::KEY_FIELDS;
 use crate::mounts::{Mount, magic};
 use crate::nodes::Node;
 use crate::sys;
+use crate::{Core, acl};
 
 impl Core {
     pub(crate) fn features(&self, cx: &Cx<'_>, of: &Handle) -> Result<Features> {
@@ -24,7 +24,7 @@ impl Core {
         };
         Ok(Features {
             xattrs: mount.has_xattr("user.hayase"),
-            acls: mount.has_xattr("system.posix_acl_access"),
+            acls: mount.has_xattr(acl::ACCESS),
             birth_times: mount.root_key.birth != 0,
             clone_bytes: clones,
             mirrored_locks: false,

@@ -9,13 +9,14 @@
 //! | `nodes`, `keeper` | files in use: descriptors, their number, their end |
 //! | `group_sync`, `journal` | making changes durable |
 //! | `attr`, `lookup`, `read`, `write`, `create`, `remove`, `readdir` | the operations |
-//! | `range`, `xattr`, `features` | what NFSv4 adds to them, and where it can be had |
+//! | `range`, `xattr`, `acl`, `features` | what NFSv4 adds to them, and where it can be had |
 //!
 //! Needs Linux 5.8 and /proc. [`LocalFs::open`] sets the umask of the process to 0: files get the
 //! modes that clients ask for.
 // The kernel's sizes, times and ids are signed by tradition; where a sign can be, it is looked at.
 #![allow(clippy::cast_sign_loss)]
 
+mod acl;
 mod attr;
 mod create;
 mod errno;
@@ -49,8 +50,8 @@ use std::time::Instant;
 
 use hayase_buf::Pool;
 use hayase_vfs::{
-    Access, Advice, Attr, Copied, Cx, DirRead, EntrySink, Features, FsInfo, FsStat, Handle, Name,
-    NewNode, Node as Found, Open, PathConf, Read, Result, Seek, SetAttr, SetXattr, Sought,
+    Access, Acl, Advice, Attr, Copied, Cx, DirRead, EntrySink, Features, FsInfo, FsStat, Handle,
+    Name, NewNode, Node as Found, Open, PathConf, Read, Result, Seek, SetAttr, SetXattr, Sought,
     Stability, Time, Vfs, Wcc, Written, XattrName, XattrSink,
 };
 use rustix::fs::{self, Mode, OFlags};
@@ -442,6 +443,14 @@ impl Vfs for LocalFs {
         wcc: &mut Wcc,
     ) -> Result<()> {
         self.core.remove_xattr(cx, of, name, wcc)
+    }
+
+    fn acl(&self, cx: &Cx<'_>, of: &Handle) -> Result<Acl> {
+        self.core.acl(cx, of)
+    }
+
+    fn set_acl(&self, cx: &Cx<'_>, of: &Handle, acl: &Acl, wcc: &mut Wcc) -> Result<()> {
+        self.core.set_acl(cx, of, acl, wcc)
     }
 
     fn seek(&self, cx: &Cx<'_>, of: &Handle, offset: u64, what: Seek) -> Result<Sought> {

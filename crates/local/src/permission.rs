@@ -110,6 +110,11 @@ impl Decisions {
         answer.granted = (answer.granted & !(known as u8)) | granted as u8;
     }
 
+    /// Forgets everything: an ACL changes, which may not be seen.
+    pub(crate) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Remembered::default();
+    }
+
     /// Takes the answers over a write of ours, which changes nothing but size and time stamps.
     pub(crate) fn carry(&self, before: &Stat, after: &Stat) {
         let (before, after) = (Basis::of(before), Basis::of(after));

@@ -58,11 +58,9 @@ impl Core {
         len: u64,
         wcc: &mut Wcc,
     ) -> Result<()> {
-        if len == 0 {
-            return Err(Error::Invalid);
-        }
         let too_long = offset.checked_add(len).is_none_or(|end| end > END);
         self.change_space(cx, of, wcc, |file, _| {
+            // The kernel refuses a length of 0.
             if too_long {
                 return Err(Errno::FBIG);
             }
@@ -78,14 +76,15 @@ impl Core {
         len: u64,
         wcc: &mut Wcc,
     ) -> Result<()> {
-        if len == 0 {
-            return Err(Error::Invalid);
-        }
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         self.change_space(cx, of, wcc, |file, size| {
             // Behind the file's last block is nothing, and may be nothing the kernel can name.
-            let len = len.min(size.next_multiple_of(LARGEST_BLOCK).saturating_sub(offset));
-            if len == 0 { Ok(()) } else { fallocate(file, flags, offset, len) }
+            let there = size.next_multiple_of(LARGEST_BLOCK).saturating_sub(offset);
+            match len.min(there) {
+                0 if len == 0 => Err(Errno::INVAL),
+                0 => Ok(()),
+                len => fallocate(file, flags, offset, len),
+            }
         })
     }
 

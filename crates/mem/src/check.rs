@@ -36,6 +36,10 @@ impl State {
                 _ => found,
             };
             assert_eq!(inode.meta.nlink, expected, "links of inode {number}");
+            if let Some(access) = &inode.acl.access {
+                assert!(!access.is_minimal(), "a list that is but a mode");
+                assert_eq!(access.mode(), inode.meta.mode & 0o777, "list and mode");
+            }
             assert!(inode.meta.change <= self.last_change, "a change of the future");
         }
         let pages: u64 = self.nodes.values().map(Inode::page_count).sum();

@@ -38,11 +38,13 @@ pub enum Op {
     CloneRange,
     Advise,
     BirthTime,
+    Acl,
+    SetAcl,
 }
 
 impl Op {
     /// All of them.
-    pub const ALL: [Op; 32] = [
+    pub const ALL: [Op; 34] = [
         Op::Attr,
         Op::SetAttr,
         Op::Lookup,
@@ -75,6 +77,8 @@ impl Op {
         Op::CloneRange,
         Op::Advise,
         Op::BirthTime,
+        Op::Acl,
+        Op::SetAcl,
     ];
 
     /// Whether it changes something, so that a read-only file system refuses it.
@@ -90,6 +94,7 @@ impl Op {
                 | Op::Rename
                 | Op::Link
                 | Op::SetXattr
+                | Op::SetAcl
                 | Op::RemoveXattr
                 | Op::Allocate
                 | Op::Deallocate
@@ -112,7 +117,7 @@ pub enum Blocking {
 }
 
 /// Calls seen, and what is to happen to those that come.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Faults {
     blocking: Blocking,
     /// Calls that had a chance to block since the last one that did.
@@ -128,6 +133,17 @@ struct Planned {
     /// Calls to let pass.
     pass: u64,
     error: Error,
+}
+
+impl Default for Faults {
+    fn default() -> Self {
+        Faults {
+            blocking: Blocking::default(),
+            could_block: 0,
+            calls: [0; Op::ALL.len()],
+            planned: Vec::new(),
+        }
+    }
 }
 
 impl Faults {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hayase_vfs::{Attr, FileType, Time};
+use hayase_vfs::{Acl, Attr, FileType, Time};
 
 use crate::PAGE_BYTES;
 use crate::data::Data;
@@ -42,6 +42,8 @@ pub(crate) struct Inode {
     pub(crate) exclusive: Option<u64>,
     pub(crate) meta: Meta,
     pub(crate) birth: Time,
+    /// The access list agrees with the mode, and is there only if it says more.
+    pub(crate) acl: Acl,
     pub(crate) xattrs: BTreeMap<Box<[u8]>, Box<[u8]>>,
     pub(crate) body: Body,
 }

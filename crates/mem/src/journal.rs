@@ -1,5 +1,7 @@
 //! Changes of names and attributes that a crash would take back, newest last.
 
+use hayase_vfs::Acl;
+
 use crate::dir::Entry;
 use crate::inode::{Body, Inode, Meta};
 use crate::state::State;
@@ -12,9 +14,11 @@ pub(crate) enum Undo {
     /// The inode did not exist.
     Made(u64),
     /// The inode existed.
-    Removed(u64, Inode),
+    Removed(u64, Box<Inode>),
     /// The name led there, or nowhere.
     Entry { dir: u64, name: Box<[u8]>, before: Option<Entry> },
+    /// Access control lists were these.
+    Acl(u64, Acl),
     /// The extended attribute had this value, or did not exist.
     Xattr { number: u64, name: Box<[u8]>, before: Option<Box<[u8]>> },
     /// The directory was in this one.
@@ -84,9 +88,10 @@ impl State {
             }
             Undo::Removed(number, inode) => {
                 self.free_numbers.remove(&number);
-                self.nodes.insert(number, inode);
+                self.nodes.insert(number, *inode);
             }
             Undo::Entry { dir, name, before } => self.dir_mut(dir).restore(&name, before),
+            Undo::Acl(number, before) => self.node_mut(number).acl = before,
             Undo::Xattr { number, name, before } => {
                 let xattrs = &mut self.node_mut(number).xattrs;
                 match before {

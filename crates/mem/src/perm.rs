@@ -1,6 +1,6 @@
-//! Who may do what, by the mode bits, as Linux decides.
+//! Who may do what, by the mode bits and lists, as Linux decides.
 
-use hayase_vfs::{Access, Cred, Error, FileType, Result};
+use hayase_vfs::{Access, Cred, Error, FileType, Perm, Result};
 
 use crate::inode::{Inode, Meta};
 
@@ -19,6 +19,10 @@ pub(crate) fn permits(inode: &Inode, cred: &Cred, want: u32) -> bool {
     if cred.uid == 0 {
         let searchable = inode.kind() == FileType::Directory || mode & 0o111 != 0;
         return want & EXEC == 0 || searchable;
+    }
+    // Linux looks at a list only where the mode says that a group may do something.
+    if let Some(access) = inode.acl.access.as_ref().filter(|_| mode & 0o070 != 0) {
+        return access.permits(cred, (uid, gid), Perm::of_mode(want));
     }
     let granted = if cred.uid == uid {
         mode >> 6

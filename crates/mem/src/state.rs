@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::MutexGuard;
 
-use hayase_vfs::{Attr, Cred, Durability, Error, FileType, Handle, Node, Result, Time, Wcc};
+use hayase_vfs::{Acl, Attr, Cred, Durability, Error, FileType, Handle, Node, Result, Time, Wcc};
 
 use crate::data::Data;
 use crate::dir::Dir;
@@ -50,7 +50,8 @@ impl State {
         };
         let body = Body::Directory(Dir::new(ROOT));
         let xattrs = BTreeMap::new();
-        let root = Inode { generation: 1, exclusive: None, meta, birth: now, xattrs, body };
+        let acl = Acl::default();
+        let root = Inode { generation: 1, exclusive: None, meta, birth: now, acl, xattrs, body };
         State {
             nodes: BTreeMap::from([(ROOT, root)]),
             free_numbers: BTreeSet::new(),
@@ -149,7 +150,7 @@ impl State {
         let inode = self.nodes.remove(&number).expect("an inode is freed once");
         self.pages_used -= inode.page_count();
         self.free_numbers.insert(number);
-        self.note(Undo::Removed(number, inode));
+        self.note(Undo::Removed(number, Box::new(inode)));
     }
 
     /// Points a name at an inode.

@@ -1,9 +1,9 @@
 //! `MemFs` as a [`Vfs`]: each operation takes its turn.
 
 use hayase_vfs::{
-    Access, Advice, Attr, ChangeKind, Copied, Cx, DirEntry, DirRead, EntrySink, Features, FsInfo,
-    FsStat, Handle, Name, NewNode, Node, Open, PathConf, Read, Result, Seek, SetAttr, SetXattr,
-    Sought, Stability, Time, Vfs, Wcc, Written, XattrName, XattrSink,
+    Access, Acl, Advice, Attr, ChangeKind, Copied, Cx, DirEntry, DirRead, EntrySink, Features,
+    FsInfo, FsStat, Handle, Name, NewNode, Node, Open, PathConf, Read, Result, Seek, SetAttr,
+    SetXattr, Sought, Stability, Time, Vfs, Wcc, Written, XattrName, XattrSink,
 };
 
 use crate::faults::Op;
@@ -228,6 +228,7 @@ impl Vfs for MemFs {
         self.turn(cx, Op::Features)?.attr(of)?;
         Ok(Features {
             xattrs: true,
+            acls: true,
             birth_times: true,
             clone_bytes: Some(PAGE_BYTES as u32),
             change: ChangeKind::Monotonic,
@@ -277,6 +278,14 @@ impl Vfs for MemFs {
         wcc: &mut Wcc,
     ) -> Result<()> {
         self.turn(cx, Op::RemoveXattr)?.remove_xattr(of, name, wcc)
+    }
+
+    fn acl(&self, cx: &Cx<'_>, of: &Handle) -> Result<Acl> {
+        self.turn(cx, Op::Acl)?.acl(of)
+    }
+
+    fn set_acl(&self, cx: &Cx<'_>, of: &Handle, acl: &Acl, wcc: &mut Wcc) -> Result<()> {
+        self.turn(cx, Op::SetAcl)?.set_acl(of, acl, wcc)
     }
 
     fn seek(&self, cx: &Cx<'_>, of: &Handle, offset: u64, what: Seek) -> Result<Sought> {

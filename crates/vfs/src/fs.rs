@@ -3,7 +3,7 @@
 use hayase_buf::Payload;
 
 use crate::{
-    Advice, Attr, Copied, Cx, Error, Features, Handle, Name, Result, Seek, SetAttr, SetXattr,
+    Acl, Advice, Attr, Copied, Cx, Error, Features, Handle, Name, Result, Seek, SetAttr, SetXattr,
     Sought, Time, XattrName, XattrSink,
 };
 
@@ -422,6 +422,18 @@ pub trait Vfs: Send + Sync {
         _name: XattrName<'_>,
         _wcc: &mut Wcc,
     ) -> Result<()> {
+        Err(Error::NotSupported)
+    }
+
+    /// The access control lists of a file, which anybody may know; there are none of what has no
+    /// permissions of its own.
+    fn acl(&self, _cx: &Cx<'_>, _of: &Handle) -> Result<Acl> {
+        Err(Error::NotSupported)
+    }
+
+    /// Sets both lists, and with the first the mode. Without a first one the mode stays, and is
+    /// all there is; a default list is for directories ([`Error::Invalid`]).
+    fn set_acl(&self, _cx: &Cx<'_>, _of: &Handle, _acl: &Acl, _wcc: &mut Wcc) -> Result<()> {
         Err(Error::NotSupported)
     }
 

@@ -2,6 +2,7 @@
 //! types it speaks in. No wire types, no sockets.
 #![forbid(unsafe_code)]
 
+pub mod acl;
 mod attr;
 mod cx;
 mod error;
@@ -14,6 +15,7 @@ mod range;
 pub mod testing;
 mod xattr;
 
+pub use acl::{Acl, Perm, PosixAcl};
 pub use attr::{Attr, FileType, SetAttr, SetTime, Time};
 pub use cx::{Cred, Cx, Durability, Wait};
 pub use error::{Error, Result};

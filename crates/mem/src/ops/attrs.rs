@@ -86,6 +86,9 @@ impl Turn<'_> {
         if let Some(size) = set.size {
             self.truncate(number, size)?;
         }
+        if let Some(mode) = set.mode {
+            self.follow_mode(number, mode);
+        }
         let kind = self.state.node(number).kind();
         let (cred, now) = (self.cred, self.now);
         self.update(number, |meta| {

@@ -1,5 +1,6 @@
 //! The operations, by what they act on.
 
+mod acls;
 mod attrs;
 mod bytes;
 mod links;

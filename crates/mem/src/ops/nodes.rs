@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hayase_vfs::{
-    Error, FileType, Handle, Name, NewNode, Node, Open, Result, SetAttr, SetTime, Wcc,
+    Acl, Error, FileType, Handle, Name, NewNode, Node, Open, Result, SetAttr, SetTime, Wcc,
 };
 
 use super::attrs::stamp;
@@ -124,7 +124,15 @@ impl Turn<'_> {
         let is_symlink = matches!(body, Body::Symlink(_));
         let meta = self.new_meta(dir, is_dir);
         let xattrs = BTreeMap::new();
-        let mut inode = Inode { generation: 0, exclusive, meta, birth: self.now, xattrs, body };
+        let mut inode = Inode {
+            generation: 0,
+            exclusive,
+            meta,
+            birth: self.now,
+            acl: Acl::default(),
+            xattrs,
+            body,
+        };
         let above = self.state.node(dir);
         let set = SetAttr { mode: set.mode.filter(|_| !is_symlink), ..*set };
         self.may_set(&inode, &set)?;
@@ -135,6 +143,7 @@ impl Turn<'_> {
             return Err(Error::TooManyLinks);
         }
 
+        let default = above.acl.default.clone();
         let inherited = if is_dir { above.meta.mode & perm::SET_GID } else { 0 };
         let meta = &mut inode.meta;
         meta.uid = set.uid.unwrap_or(meta.uid);
@@ -144,6 +153,13 @@ impl Turn<'_> {
             Some(mode) => perm::mode_for(self.cred, meta.gid, mode) | inherited,
             None => inherited,
         };
+        if let Some(list) = default.filter(|_| !is_symlink) {
+            let access = list.for_new(meta.mode);
+            meta.mode = meta.mode & !0o777 | access.mode();
+            inode.acl.access = Some(access).filter(|access| !access.is_minimal());
+            inode.acl.default = is_dir.then_some(list);
+        }
+        let meta = &mut inode.meta;
         meta.atime = stamp(set.atime, self.now, self.now);
         meta.mtime = stamp(set.mtime, self.now, self.now);
         if let (Body::Regular(data), Some(size)) = (&mut inode.body, set.size) {

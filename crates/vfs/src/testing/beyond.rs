@@ -1,7 +1,9 @@
 //! What NFSv4 asks for beyond NFSv3.
 
 use super::Client;
-use crate::{Copied, Features, Handle, Result, Seek, SetXattr, Sought, Stability, Time, XattrName};
+use crate::{
+    Acl, Copied, Features, Handle, Result, Seek, SetXattr, Sought, Stability, Time, XattrName,
+};
 
 fn name(bytes: &(impl AsRef<[u8]> + ?Sized)) -> XattrName<'_> {
     XattrName::new(bytes.as_ref()).unwrap()
@@ -79,6 +81,18 @@ impl Client<'_> {
                 return Ok(all);
             }
         }
+    }
+
+    /// The access control lists of a file.
+    #[track_caller]
+    pub fn acl(&self, of: &Handle) -> Result<Acl> {
+        self.call(|cx| self.fs.acl(cx, of))
+    }
+
+    /// Sets the access control lists of a file.
+    #[track_caller]
+    pub fn set_acl(&self, of: &Handle, acl: &Acl) -> Result<()> {
+        self.change(of, |cx, wcc| self.fs.set_acl(cx, of, acl, wcc))
     }
 
     /// Finds data or a hole.

@@ -237,6 +237,13 @@ macro_rules! conformance {
                 of_files_are_seen
                 of_directories_are_seen
             }
+            acls Scene {
+                lists_are_kept
+                mode_and_list_agree
+                new_files_inherit_them
+                they_rule
+                owners_set_them
+            }
             xattrs Scene {
                 values_are_kept
                 creating_and_replacing_differ

@@ -3,6 +3,7 @@
 //! Each is a function; its name is what it checks. The list stands in
 //! [`conformance!`](crate::conformance), what a group needs in its `NEEDS`.
 
+pub(super) mod acls;
 pub(super) mod attrs;
 pub(super) mod changes;
 pub(super) mod data;

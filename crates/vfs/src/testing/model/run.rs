@@ -6,7 +6,7 @@ use std::thread;
 use super::choices::Plan;
 use super::step::{Answer, Step, callers, comparable};
 use crate::testing::Client;
-use crate::{Attr, Cred, Error, FileType, Handle, Vfs};
+use crate::{Attr, Cred, Error, Features, FileType, Handle, Vfs};
 
 /// Most files to name; later ones take the places of earlier ones.
 const KNOWN: usize = 40;
@@ -48,8 +48,14 @@ impl Plan<'_> {
         for fs in world.sides {
             Client::new(fs, self.user.clone()).chmod(&fs.root(), 0o777).unwrap();
         }
+        let [a, b] = world.sides.map(|fs| Client::new(fs, self.user.clone()).features(&fs.root()));
+        let features = Features {
+            xattrs: a.xattrs && b.xattrs,
+            acls: a.acls && b.acls,
+            ..Features::default()
+        };
         while self.choices.another() {
-            let step = Step::choose(&mut self, world.known[0].len());
+            let step = Step::choose(&mut self, world.known[0].len(), &features);
             let cred = world.caller(&mut self, &step);
             trail.done.push(format!("{} {step:?}", cred.uid));
             trail.origin = self.choices.describe(trail.done.len());
@@ -99,6 +105,8 @@ impl World<'_> {
         match answers {
             [Answer::Nothing, Answer::Nothing] => {}
             [Answer::Number(a), Answer::Number(b)] => assert_eq!(a, b),
+            [Answer::Names(a), Answer::Names(b)] => assert_eq!(a, b),
+            [Answer::Acl(a), Answer::Acl(b)] => assert_eq!(a, b),
             [Answer::Attr(a), Answer::Attr(b)] => same_attr([a, b]),
             [Answer::Bytes(a, a_eof), Answer::Bytes(b, b_eof)] => {
                 assert!(a == b, "data differs: {:?} and {:?}", brief(&a), brief(&b));

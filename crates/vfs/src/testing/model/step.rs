@@ -6,7 +6,8 @@ use super::choices::{Choices, Plan};
 use crate::testing::Client;
 use crate::testing::client::mode;
 use crate::{
-    Attr, Cred, FileType, Handle, NewNode, Node, Open, Result, SetAttr, SetTime, Stability, Time,
+    Acl, Attr, Cred, Features, FileType, Handle, NewNode, Node, Open, Perm, PosixAcl, Result,
+    SetAttr, SetTime, SetXattr, Stability, Time,
 };
 
 /// Files are named by their place in the list of known ones.
@@ -28,6 +29,22 @@ pub(super) enum Step {
     Rename { from: (usize, &'static str), to: (usize, &'static str) },
     Link { file: usize, dir: usize, name: &'static str },
     List(usize, usize),
+    Allocate(usize, u64, u64),
+    Deallocate(usize, u64, u64),
+    Copy { from: (usize, u64), to: (usize, u64), len: u64 },
+    Xattr(usize, &'static str),
+    Xattrs(usize),
+    SetXattr { file: usize, name: &'static str, len: usize, how: SetXattr },
+    RemoveXattr(usize, &'static str),
+    Acl(usize),
+    SetAcl(usize, ChosenAcl),
+}
+
+/// Access control lists, as bits: of access, and of what new files get.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ChosenAcl {
+    access: Option<u32>,
+    default: Option<u32>,
 }
 
 /// A guard of SETATTR.
@@ -46,6 +63,8 @@ pub(super) enum Answer {
     Attr(Attr),
     Number(u64),
     Bytes(Vec<u8>, bool),
+    Names(Vec<Vec<u8>>),
+    Acl(Acl),
     /// By name, with the file id of each.
     List(BTreeMap<Vec<u8>, u64>),
 }
@@ -61,8 +80,11 @@ const STABILITIES: &[Stability] =
     &[Stability::Unstable, Stability::Unstable, Stability::DataSync, Stability::FileSync];
 
 impl Step {
-    /// Chooses an operation; `known` files can be named.
-    pub(super) fn choose(plan: &mut Plan<'_>, known: usize) -> Self {
+    /// Chooses an operation; `known` files can be named, and these features used.
+    pub(super) fn choose(plan: &mut Plan<'_>, known: usize, features: &Features) -> Self {
+        if plan.choices.one_in(5) {
+            return Step::choose_beyond(plan, known, features);
+        }
         let modes = if plan.identities { MODES } else { OWN_MODES };
         let Plan { choices, identities, devices, verifier, .. } = plan;
         let file = choices.below(known);
@@ -116,6 +138,40 @@ impl Step {
             }
             31 => Step::Link { file, dir: choices.below(known), name },
             _ => Step::List(file, choices.of(&[1, 2, 5, 100])),
+        }
+    }
+
+    /// Chooses one that NFSv3 has not.
+    fn choose_beyond(plan: &mut Plan<'_>, known: usize, features: &Features) -> Self {
+        let one_user = !plan.identities;
+        let choices = &mut plan.choices;
+        let file = choices.below(known);
+        let (offset, len) = (choices.of(OFFSETS), choices.of(LENGTHS) as u64);
+        match choices.below(14) {
+            0 | 1 => Step::Allocate(file, offset, len),
+            2 | 3 => Step::Deallocate(file, offset, len),
+            4..=6 => {
+                let to = (choices.below(known), choices.of(OFFSETS));
+                Step::Copy { from: (file, offset), to, len }
+            }
+            7 | 8 if features.xattrs => {
+                let how = choices.of(&[SetXattr::Either, SetXattr::Create, SetXattr::Replace]);
+                let len = choices.of(&[0, 5, 100]);
+                Step::SetXattr { file, name: choices.of(NAMES), len, how }
+            }
+            9 if features.xattrs => Step::Xattr(file, choices.of(NAMES)),
+            10 if features.xattrs => Step::RemoveXattr(file, choices.of(NAMES)),
+            11 if features.xattrs => Step::Xattrs(file),
+            12 if features.acls => {
+                // One user alone is not to lock himself out.
+                let own = if one_user { 0o700 } else { 0 };
+                let mut bits =
+                    |odds| choices.one_in(odds).then(|| own | choices.below(1 << 24) as u32);
+                let (default, access) = (bits(4), bits(2));
+                Step::SetAcl(file, ChosenAcl { access, default })
+            }
+            _ if features.acls => Step::Acl(file),
+            _ => Step::Attr(file),
         }
     }
 
@@ -178,6 +234,33 @@ impl Step {
             Step::Link { file, dir, name } => {
                 client.link(&known[file], &known[dir], name).map(Answer::Attr)
             }
+            Step::Allocate(of, offset, len) => {
+                client.allocate(&known[of], offset, len).map(|()| Answer::Nothing)
+            }
+            Step::Deallocate(of, offset, len) => {
+                client.deallocate(&known[of], offset, len).map(|()| Answer::Nothing)
+            }
+            Step::Copy { from, to, len } => {
+                let (source, target) = ((&known[from.0], from.1), (&known[to.0], to.1));
+                client.copy(source, target, len, Stability::Unstable).map(Answer::Number)
+            }
+            Step::Xattr(of, name) => {
+                client.xattr(&known[of], name).map(|value| Answer::Bytes(value, true))
+            }
+            Step::Xattrs(of) => client.xattr_names(&known[of], 3).map(Answer::Names),
+            Step::SetXattr { file, name, len, how } => client
+                .set_xattr(&known[file], name, vec![len as u8; len], how)
+                .map(|()| Answer::Nothing),
+            Step::RemoveXattr(of, name) => {
+                client.remove_xattr(&known[of], name).map(|()| Answer::Nothing)
+            }
+            Step::Acl(of) => client.acl(&known[of]).map(Answer::Acl),
+            Step::SetAcl(of, chosen) => {
+                let acl =
+                    Acl { access: chosen.access.map(list), default: chosen.default.map(list) };
+                client.set_acl(&known[of], &acl)?;
+                client.attr(&known[of]).map(Answer::Attr)
+            }
             Step::List(dir, most) => {
                 let all = client.list_by(&known[dir], most)?;
                 let by_name: BTreeMap<_, _> =
@@ -196,6 +279,18 @@ impl Step {
             _ => None,
         }
     }
+}
+
+/// A list of these bits: nine for classes, three for a mask, and for two users and two groups.
+fn list(bits: u32) -> PosixAcl {
+    let perm = |shift: u32| Perm::of_mode(bits >> shift);
+    let named = |ids: [u32; 2], shift: u32| {
+        let named = [(ids[0], perm(shift)), (ids[1], perm(shift + 3))];
+        named.into_iter().filter(|(_, perm)| !perm.is_none()).collect::<Vec<_>>()
+    };
+    let (users, groups) = (named([1000, 1001], 12), named([1000, 2000], 18));
+    let mask = (!users.is_empty() || !groups.is_empty()).then(|| perm(9));
+    PosixAcl::new(bits, users, groups, mask).unwrap()
 }
 
 fn choose_set(choices: &mut Choices<'_>, modes: &[u32], identities: bool) -> SetAttr {
