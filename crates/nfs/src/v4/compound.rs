@@ -2,7 +2,7 @@
 
 use hayase_buf::{Mark, ReplyBuf};
 use hayase_proto::nfs4::{
-    CompoundHead, CompoundResHead, CompoundResWriter, NfsStat, Op, StateId, Status,
+    Bitmap, CompoundHead, CompoundResHead, CompoundResWriter, NfsStat, Op, StateId, Status,
 };
 use hayase_rpc::{Credential, Refusal, flavor};
 use hayase_state::{ClientId, ConnId, Now, Principal, Ticket};
@@ -14,6 +14,7 @@ use super::object::Object;
 use super::table::{self, Entry};
 use crate::ExportTable;
 use crate::call::{Abort, Call, Target};
+use crate::reply_cache::{Found, Running};
 use crate::service::Answered;
 
 /// The highest minor version served.
@@ -41,6 +42,8 @@ pub(crate) struct Compound<'c> {
     pub(crate) count: u32,
     /// Operations that ran, this one included.
     pub(crate) position: u32,
+    /// Remembers the reply, if it must not be made twice.
+    running: Option<Running<'c>>,
     /// What came, from the RPC header on.
     pub(crate) record: &'c [u8],
     /// Where the reply begins, with its RPC header.
@@ -85,6 +88,7 @@ pub(super) fn answer(
         uncached: false,
         count: head.count,
         position: 0,
+        running: None,
         record,
         reply_start,
         reply_limit: (call.server.limits.compound_bytes, too_big(head.minorversion)),
@@ -123,6 +127,11 @@ impl Compound<'_> {
                 if let Some(ticket) = self.ticket.take() {
                     let kept = if ticket.must_cache() { reply.encoded_since(mark) } else { None };
                     state.finish(ticket, kept);
+                }
+                if let (Some(running), Some(result)) =
+                    (self.running.take(), reply.encoded_since(mark))
+                {
+                    running.answer(result);
                 }
                 Ok(())
             }
@@ -182,6 +191,10 @@ impl Compound<'_> {
             Err(Fault::Replay(result)) => return Err(End::Replay(result)),
             Err(Fault::Status(status)) => {
                 reply.rollback(mark);
+                // SETATTR alone says also when it fails what was set (RFC 8881 §18.30.2).
+                if entry.is_some_and(|entry| entry.op == Op::SetAttr) {
+                    Bitmap::EMPTY.encode(reply.bytes_mut());
+                }
                 status
             }
             Err(Fault::Told(status)) => status,
@@ -204,6 +217,9 @@ impl Compound<'_> {
         if entry.changes && self.reply_room(reply) < entry.reply_bytes {
             return Err(self.reply_limit.1.into());
         }
+        if entry.once && self.minor == 0 {
+            self.begin_once()?;
+        }
         if entry.needs_current {
             self.current()?;
         }
@@ -213,6 +229,24 @@ impl Compound<'_> {
             return Err(self.reply_limit.1.into());
         }
         Ok(())
+    }
+
+    /// NFSv4.0 has no sessions: what a second run would answer differently is answered from
+    /// memory when it comes again (RFC 7530 §16.1.5 leaves it to the RPC layer).
+    fn begin_once(&mut self) -> Result<(), Fault> {
+        if self.running.is_some() {
+            return Ok(());
+        }
+        let client = self.call.peer.address.ip();
+        let xid = self.record.first_chunk().map_or(0, |xid| u32::from_be_bytes(*xid));
+        match self.call.server.replies.begin(client, xid, self.record) {
+            Found::New(running) => {
+                self.running = Some(running);
+                Ok(())
+            }
+            Found::Answered(result) => Err(Fault::Replay(result)),
+            Found::Busy => Err(Status::Delay.into()),
+        }
     }
 
     /// Fails if the operation may not be where it is (RFC 8881 §2.10.6.4, §18.46.3).

@@ -19,6 +19,8 @@ pub(super) struct Entry {
     pub(super) needs_current: bool,
     /// It changes files or state, or waits for the disk: not for a shard.
     pub(super) changes: bool,
+    /// A second run would not answer the same.
+    pub(super) once: bool,
     /// The most bytes its result takes, if it changes something: checked before it runs.
     pub(super) reply_bytes: usize,
     pub(super) run: Run,
@@ -40,6 +42,7 @@ macro_rules! line {
             op: Op::$op,
             needs_current: false $(|| is_current(Flag::$flag))*,
             changes: false $(|| is_change(Flag::$flag))*,
+            once: false $(|| is_once(Flag::$flag))*,
             reply_bytes: SMALL,
             run: $run,
         }
@@ -52,6 +55,8 @@ enum Flag {
     Current,
     /// Changes something.
     Changes,
+    /// Changes something that a second run would find changed.
+    Once,
 }
 
 const fn is_current(flag: Flag) -> bool {
@@ -59,7 +64,11 @@ const fn is_current(flag: Flag) -> bool {
 }
 
 const fn is_change(flag: Flag) -> bool {
-    matches!(flag, Flag::Changes)
+    matches!(flag, Flag::Changes | Flag::Once)
+}
+
+const fn is_once(flag: Flag) -> bool {
+    matches!(flag, Flag::Once)
 }
 
 /// Enough for the result of any operation but those that carry data.
@@ -73,12 +82,12 @@ static TABLE: [Entry; 73] = [
     line!(Access, ops::access::access, Current),
     line!(raw Close, ops::close::close, Current Changes),
     line!(Commit, ops::commit::commit, Current Changes),
-    line!(Create, ops::create::create, Current Changes),
+    line!(Create, ops::create::create, Current Once),
     line!(raw DelegPurge, unsupported,),
     line!(DelegReturn, ops::stateids::delegreturn, Current Changes),
     line!(raw GetAttr, ops::getattr::getattr, Current),
     line!(raw GetFh, ops::getfh::getfh, Current),
-    line!(Link, ops::link::link, Current Changes),
+    line!(Link, ops::link::link, Current Once),
     line!(raw Lock, ops::lock::lock, Current Changes),
     line!(raw LockT, ops::lock::lockt, Current Changes),
     line!(raw LockU, ops::lock::locku, Current Changes),
@@ -95,13 +104,13 @@ static TABLE: [Entry; 73] = [
     line!(raw Read, ops::read::read, Current),
     line!(raw Readdir, ops::readdir::readdir, Current Changes),
     line!(raw Readlink, ops::readlink::readlink, Current),
-    line!(Remove, ops::remove::remove, Current Changes),
-    line!(Rename, ops::rename::rename, Current Changes),
+    line!(Remove, ops::remove::remove, Current Once),
+    line!(Rename, ops::rename::rename, Current Once),
     line!(Renew, ops::clients40::renew,),
     line!(RestoreFh, ops::savefh::restorefh,),
     line!(SaveFh, ops::savefh::savefh, Current),
     line!(SecInfo, ops::secinfo::secinfo, Current),
-    line!(raw SetAttr, ops::setattr::setattr, Current Changes),
+    line!(SetAttr, ops::setattr::setattr, Current Once),
     line!(raw SetClientId, ops::clients40::setclientid, Changes),
     line!(SetClientIdConfirm, ops::clients40::setclientid_confirm, Changes),
     line!(Verify, ops::verify::verify, Current),

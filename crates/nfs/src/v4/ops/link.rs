@@ -2,8 +2,9 @@
 
 use hayase_proto::nfs4::{ChangeInfo, LinkArgs, Status};
 use hayase_state::Change;
-use hayase_vfs::Wcc;
+use hayase_vfs::{Error, FileType, Wcc};
 
+use crate::call::Target;
 use crate::v4::compound::{Compound, real};
 use crate::v4::fault::Fault;
 use crate::v4::name::name;
@@ -20,6 +21,15 @@ pub(crate) fn link(compound: &mut Compound<'_>, args: LinkArgs<'_>) -> Result<Ch
     let mut changes = Wcc::default();
     dir.vfs()
         .link(&dir.cx(), &file.handle, &dir.handle, name, &mut changes)
-        .map_err(|error| in_directory(dir, error))?;
+        .map_err(|error| refused(file, dir, error))?;
     Ok(change_info(&changes))
+}
+
+/// A directory has one name; whatever the kernel says, that is why.
+fn refused(file: &Target, dir: &Target, error: Error) -> Fault {
+    let attr = file.vfs().attr(&file.cx(), &file.handle);
+    if error != Error::WouldBlock && attr.is_ok_and(|attr| attr.kind == FileType::Directory) {
+        return Status::IsDir.into();
+    }
+    in_directory(dir, error)
 }

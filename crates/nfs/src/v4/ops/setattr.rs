@@ -1,40 +1,17 @@
 //! SETATTR (RFC 8881 §18.30, RFC 7530 §16.32).
 
-use hayase_buf::ReplyBuf;
 use hayase_proto::nfs4::{Bitmap, ModeMasked, SetAttrArgs, StateId, Status};
 use hayase_state::{Change, IoAccess, IoGrant};
 use hayase_vfs::{Error, FileType, SetAttr, Wcc};
-use hayase_xdr::{Encode, Reader};
 
 use crate::call::Target;
 use crate::v4::attr::{New, parse_set};
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
-use crate::v4::table::decode;
 
-/// The answer has which attributes were set also when it is a failure.
-pub(crate) fn setattr(
-    compound: &mut Compound<'_>,
-    args: &mut Reader<'_>,
-    reply: &mut ReplyBuf,
-) -> Result<(), Fault> {
-    let args: SetAttrArgs<'_> = match decode(args) {
-        Ok(args) => args,
-        Err(fault) => return tell(fault, reply),
-    };
-    match set(compound, &args) {
-        Ok(mask) => {
-            mask.encode(reply.bytes_mut());
-            Ok(())
-        }
-        Err(fault) => tell(fault, reply),
-    }
-}
-
-fn tell(fault: Fault, reply: &mut ReplyBuf) -> Result<(), Fault> {
-    let Fault::Status(status) = fault else { return Err(fault) };
-    Bitmap::EMPTY.encode(reply.bytes_mut());
-    Err(Fault::Told(status))
+/// The mask of what was set is told also when that is nothing; see the compound.
+pub(crate) fn setattr(compound: &mut Compound<'_>, args: SetAttrArgs<'_>) -> Result<Bitmap, Fault> {
+    set(compound, &args)
 }
 
 fn set(compound: &mut Compound<'_>, args: &SetAttrArgs<'_>) -> Result<Bitmap, Fault> {

@@ -76,7 +76,7 @@ fn current(compound: &Compound<'_>, args: &OpenArgs<'_>, share: Share) -> Result
     }
     let file = compound.file(Status::IsDir)?;
     let attr = file.vfs().attr(&file.cx(), &file.handle)?;
-    check_kind(&attr)?;
+    check_kind(&attr, compound.minor)?;
     check_access(file, share)?;
     Ok(Found {
         file: file.clone(),
@@ -101,7 +101,7 @@ fn existing(compound: &Compound<'_>, name: Name<'_>, share: Share) -> Result<Fou
     let (vfs, cx) = (dir.vfs(), dir.cx());
     let before = vfs.attr(&cx, &dir.handle)?.change;
     let node = vfs.lookup(&cx, &dir.handle, name).map_err(|error| in_directory(dir, error))?;
-    check_kind(&node.attr)?;
+    check_kind(&node.attr, compound.minor)?;
     let file = dir.clone().with_handle(node.handle);
     check_access(&file, share)?;
     let cinfo = ChangeInfo { atomic: true, before, after: before };
@@ -142,7 +142,7 @@ fn unchecked(
 /// A file that must not be there.
 fn guarded(compound: &Compound<'_>, name: Name<'_>, new: &New) -> Result<Found, Fault> {
     let dir = compound.writable_dir()?;
-    let (file, cinfo, change) = make(dir, name, &Open::Guarded(new.set))?;
+    let (file, cinfo, change) = make(dir, name, &Open::Guarded(new.set), compound.minor)?;
     Ok(Found { file, cinfo, attrset: new.mask, truncate: false, change })
 }
 
@@ -157,27 +157,34 @@ fn exclusive(
     // The times hold the verifier, and a size other than 0 is nothing for a new file.
     let set = SetAttr { size: None, ..new.set };
     let how = Open::ExclusiveWith(u64::from_be_bytes(verf), set);
-    let (file, cinfo, change) = make(dir, name, &how)?;
+    let (file, cinfo, change) = make(dir, name, &how, compound.minor)?;
     let attrset = new.mask | VERIFIER_ATTRS;
     Ok(Found { file, cinfo, attrset, truncate: false, change })
 }
 
 /// The file, the change of its directory, and its change attribute.
-fn make(dir: &Target, name: Name<'_>, how: &Open) -> Result<(Target, ChangeInfo, u64), Fault> {
+fn make(
+    dir: &Target,
+    name: Name<'_>,
+    how: &Open,
+    minor: u32,
+) -> Result<(Target, ChangeInfo, u64), Fault> {
     let mut changes = Wcc::default();
     let Node { handle, attr } = dir
         .vfs()
         .create(&dir.cx(), &dir.handle, name, how, &mut changes)
         .map_err(|error| in_directory(dir, error))?;
-    check_kind(&attr)?;
+    check_kind(&attr, minor)?;
     Ok((dir.clone().with_handle(handle), change_info(&changes), attr.change))
 }
 
-/// Only regular files can be opened.
-fn check_kind(attr: &Attr) -> Result<(), Fault> {
-    match attr.kind {
-        FileType::Regular => Ok(()),
-        kind => Err(wrong_kind(kind).into()),
+/// Only regular files can be opened. NFSv4.0 calls all that is neither file nor directory a
+/// symbolic link (RFC 7530 §16.16.5).
+fn check_kind(attr: &Attr, minor: u32) -> Result<(), Fault> {
+    match wrong_kind(attr.kind) {
+        _ if attr.kind == FileType::Regular => Ok(()),
+        Status::WrongType if minor == 0 => Err(Status::Symlink.into()),
+        status => Err(status.into()),
     }
 }
 
