@@ -110,7 +110,7 @@ static TABLE: [Entry; 73] = [
     line!(RestoreFh, ops::savefh::restorefh,),
     line!(SaveFh, ops::savefh::savefh, Current),
     line!(SecInfo, ops::secinfo::secinfo, Current),
-    line!(SetAttr, ops::setattr::setattr, Current Once),
+    line!(raw SetAttr, ops::setattr::setattr, Current Once),
     line!(raw SetClientId, ops::clients40::setclientid, Changes),
     line!(SetClientIdConfirm, ops::clients40::setclientid_confirm, Changes),
     line!(Verify, ops::verify::verify, Current),

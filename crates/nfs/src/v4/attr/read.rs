@@ -7,6 +7,7 @@ use hayase_proto::nfs4::{
 use hayase_vfs::{ChangeKind, Features, FileType, FsInfo, FsStat, PathConf, Time};
 use hayase_xdr::{Array, Opaque};
 
+use super::acl;
 use super::supported::{exclusive, supported, supported_with};
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
@@ -27,6 +28,8 @@ const PATH_CONF: Bitmap =
     Bitmap::of(&[Attr::CaseInsensitive, Attr::ChownRestricted, Attr::MaxLink, Attr::MaxName]);
 
 const FEATURES: Bitmap = Bitmap::of(&[
+    Attr::Acl,
+    Attr::AclSupport,
     Attr::SupportedAttrs,
     Attr::CloneBlksize,
     Attr::ChangeAttrType,
@@ -93,6 +96,12 @@ pub(crate) fn write(
         Some(file) => file.vfs().features(&file.cx(), &subject.own)?,
         None => Features::default(),
     };
+    let acl = match subject.file {
+        Some(file) if features.acls && wanted.contains(Attr::Acl) => {
+            Some(acl::of(file, &subject.own, &subject.attr)?)
+        }
+        _ => None,
+    };
     let birth = match asked(Bitmap::of(&[Attr::TimeCreate])) {
         Some(file) => file.vfs().birth_time(&file.cx(), &subject.own)?,
         None => None,
@@ -119,7 +128,8 @@ pub(crate) fn write(
     w.push(Attr::UniqueHandles, &true);
     w.push(Attr::LeaseTime, &compound.call.server.v4.lease_secs());
     w.push_some(Attr::RdattrError, extra.rdattr_error.as_ref());
-    w.push(Attr::AclSupport, &0_u32);
+    w.push_some(Attr::Acl, acl.as_deref().map(acl::Told).as_ref());
+    w.push(Attr::AclSupport, &if features.acls { acl::SUPPORT } else { 0 });
     w.push(Attr::CanSetTime, &true);
     w.push(Attr::CaseInsensitive, &conf.case_insensitive);
     w.push(Attr::CasePreserving, &true);

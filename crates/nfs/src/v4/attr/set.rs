@@ -3,24 +3,60 @@
 use hayase_proto::nfs4::{
     Attr, Bitmap, Fattr, ModeMasked, NfsTime, SetAttrs, SetTime as WireSetTime, Status,
 };
+use hayase_vfs::acl::nfs4::Ace;
 use hayase_vfs::{SetAttr, SetTime, Time};
 
+use super::acl::{self, set as set_acl};
 use super::supported::{exclusive, supported};
+use crate::call::Target;
+use crate::v4::fault::Fault;
 use crate::v4::owner;
 
 const NANOS_PER_SEC: u32 = 1_000_000_000;
 const MODE_BITS: u32 = 0o7777;
 
 /// What is to be set, and as what it was asked for.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct New {
     pub(crate) set: SetAttr,
     /// The times are those of a delegation's holder.
     pub(crate) delegated_times: bool,
+    /// The access control list.
+    pub(crate) acl: Option<Vec<Ace>>,
+    /// Taken from the mode unless the directory says what is inherited.
+    umask: u32,
     /// Needs the mode of before.
     pub(crate) masked: Option<ModeMasked>,
     /// What the answer says was set.
     pub(crate) mask: Bitmap,
+}
+
+impl New {
+    /// What can be set while an object is made in a directory. A default list there takes the
+    /// place of the umask (RFC 8275 §4).
+    pub(crate) fn made_in(&self, dir: &Target) -> SetAttr {
+        let mode = self.set.mode.map(|mode| {
+            let inherits =
+                || dir.vfs().acl(&dir.cx(), &dir.handle).is_ok_and(|acl| acl.default.is_some());
+            if self.umask != 0 && !inherits() { mode & !self.umask } else { mode }
+        });
+        SetAttr { mode, ..self.set }
+    }
+
+    /// Sets what has to be set afterwards, and tells what was set in all.
+    pub(crate) fn complete(&self, made: &Target) -> Result<Bitmap, Fault> {
+        let mut mask = self.mask;
+        if let Some(aces) = &self.acl
+            && let Err(fault) = set_acl(made, aces)
+        {
+            if let Fault::Abort(_) = fault {
+                return Err(fault);
+            }
+            // The object is there: the client is told that this was not set.
+            mask.remove(Attr::Acl);
+        }
+        Ok(mask)
+    }
 }
 
 /// For what an object is made.
@@ -55,7 +91,8 @@ pub(crate) fn parse_created(fattr: Fattr<'_>, how: Created, minor: u32) -> Resul
         if both.mode & !MODE_BITS != 0 || both.umask & !0o777 != 0 {
             return Err(Status::Inval);
         }
-        new.set.mode = Some(both.mode & !both.umask);
+        new.set.mode = Some(both.mode);
+        new.umask = both.umask;
     }
     if let Some(masked) = new.masked.take() {
         new.set.mode = Some(masked.value & masked.mask);
@@ -91,7 +128,8 @@ fn convert(attrs: &SetAttrs<'_>, mask: Bitmap) -> Result<New, Status> {
         atime: set_time(attrs.time_access_set.or(access))?,
         mtime: set_time(attrs.time_modify_set.or(modify))?,
     };
-    Ok(New { set, delegated_times, masked: attrs.mode_set_masked, mask })
+    let acl = attrs.acl.as_ref().map(acl::parse).transpose()?;
+    Ok(New { set, delegated_times, acl, umask: 0, masked: attrs.mode_set_masked, mask })
 }
 
 fn set_time(time: Option<WireSetTime>) -> Result<SetTime, Status> {

@@ -16,6 +16,7 @@ const MINOR_0: Bitmap = Bitmap::of(&[
     Attr::UniqueHandles,
     Attr::LeaseTime,
     Attr::RdattrError,
+    Attr::Acl,
     Attr::AclSupport,
     Attr::CanSetTime,
     Attr::CaseInsensitive,
@@ -78,6 +79,9 @@ pub(crate) fn supported(minor: u32) -> Bitmap {
 /// The attributes of files of a file system that can do this.
 pub(crate) fn supported_with(minor: u32, features: &Features) -> Bitmap {
     let mut attrs = supported(minor);
+    if !features.acls {
+        attrs.remove(Attr::Acl);
+    }
     if !features.birth_times {
         attrs.remove(Attr::TimeCreate);
     }
@@ -90,7 +94,8 @@ pub(crate) fn supported_with(minor: u32, features: &Features) -> Bitmap {
 /// What can be set together with an exclusive creation (`suppattr_exclcreat`): all but the
 /// times, which hold the verifier, and the size.
 pub(crate) fn exclusive(minor: u32) -> Bitmap {
-    let settable = Bitmap::of(&[Attr::Mode, Attr::Owner, Attr::OwnerGroup, Attr::ModeUmask]);
+    let settable =
+        Bitmap::of(&[Attr::Acl, Attr::Mode, Attr::Owner, Attr::OwnerGroup, Attr::ModeUmask]);
     settable & supported(minor)
 }
 

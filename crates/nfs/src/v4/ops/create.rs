@@ -34,9 +34,10 @@ pub(crate) fn create(
     let mut changes = Wcc::default();
     let node = dir
         .vfs()
-        .make_node(&dir.cx(), &dir.handle, name, &what, &new.set, &mut changes)
+        .make_node(&dir.cx(), &dir.handle, name, &what, &new.made_in(dir), &mut changes)
         .map_err(|error| in_directory(dir, error))?;
     let made = dir.clone().with_handle(node.handle);
+    let attrset = new.complete(&made)?;
     compound.become_current(Object::Real(made));
-    Ok(CreateResOk { cinfo: change_info(&changes), attrset: new.mask })
+    Ok(CreateResOk { cinfo: change_info(&changes), attrset })
 }

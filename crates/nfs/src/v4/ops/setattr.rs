@@ -1,20 +1,35 @@
 //! SETATTR (RFC 8881 §18.30, RFC 7530 §16.32).
 
-use hayase_proto::nfs4::{Bitmap, ModeMasked, SetAttrArgs, StateId, Status};
+use hayase_buf::ReplyBuf;
+use hayase_proto::nfs4::{Attr, Bitmap, ModeMasked, SetAttrArgs, StateId, Status};
 use hayase_state::{Change, IoAccess, IoGrant};
 use hayase_vfs::{Error, FileType, SetAttr, Wcc};
 
+use hayase_xdr::{Encode, Reader};
+
 use crate::call::Target;
-use crate::v4::attr::{New, parse_set};
+use crate::v4::attr::{New, parse_set, set_acl};
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
+use crate::v4::table::decode;
 
 /// The mask of what was set is told also when that is nothing; see the compound.
-pub(crate) fn setattr(compound: &mut Compound<'_>, args: SetAttrArgs<'_>) -> Result<Bitmap, Fault> {
-    set(compound, &args)
+pub(crate) fn setattr(
+    compound: &mut Compound<'_>,
+    args: &mut Reader<'_>,
+    reply: &mut ReplyBuf,
+) -> Result<(), Fault> {
+    let args: SetAttrArgs<'_> = decode(args)?;
+    let (set, failed) = set(compound, &args)?;
+    set.encode(reply.bytes_mut());
+    failed.map_or(Ok(()), |status| Err(Fault::Told(status)))
 }
 
-fn set(compound: &mut Compound<'_>, args: &SetAttrArgs<'_>) -> Result<Bitmap, Fault> {
+/// What was set, and why that was not all.
+fn set(
+    compound: &mut Compound<'_>,
+    args: &SetAttrArgs<'_>,
+) -> Result<(Bitmap, Option<Status>), Fault> {
     let mut new = parse_set(args.obj_attributes, compound.minor)?;
     let file = compound.file(Status::Rofs)?;
     authorize(compound, file, args.stateid, &new)?;
@@ -27,7 +42,16 @@ fn set(compound: &mut Compound<'_>, args: &SetAttrArgs<'_>) -> Result<Bitmap, Fa
     if !new.set.is_empty() {
         apply(file, &new)?;
     }
-    Ok(new.mask)
+    // The list last: it says more than a mode does, and a new owner's may be set.
+    match new.acl.as_ref().map(|aces| set_acl(file, aces)) {
+        None | Some(Ok(())) => Ok((new.mask, None)),
+        Some(Err(Fault::Status(status))) => {
+            let mut set = new.mask;
+            set.remove(Attr::Acl);
+            Ok((set, Some(status)))
+        }
+        Some(Err(fault)) => Err(fault),
+    }
 }
 
 /// The size is data, which share reservations protect; other attributes are only the

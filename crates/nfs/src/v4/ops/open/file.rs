@@ -142,8 +142,9 @@ fn unchecked(
 /// A file that must not be there.
 fn guarded(compound: &Compound<'_>, name: Name<'_>, new: &New) -> Result<Found, Fault> {
     let dir = compound.writable_dir()?;
-    let (file, cinfo, change) = make(dir, name, &Open::Guarded(new.set), compound.minor)?;
-    Ok(Found { file, cinfo, attrset: new.mask, truncate: false, change })
+    let (file, cinfo, change) = make(dir, name, &Open::Guarded(new.made_in(dir)), compound.minor)?;
+    let attrset = new.complete(&file)?;
+    Ok(Found { file, cinfo, attrset, truncate: false, change })
 }
 
 /// A file that must not be there unless it was made with this verifier.
@@ -155,10 +156,10 @@ fn exclusive(
 ) -> Result<Found, Fault> {
     let dir = compound.writable_dir()?;
     // The times hold the verifier, and a size other than 0 is nothing for a new file.
-    let set = SetAttr { size: None, ..new.set };
+    let set = SetAttr { size: None, ..new.made_in(dir) };
     let how = Open::ExclusiveWith(u64::from_be_bytes(verf), set);
     let (file, cinfo, change) = make(dir, name, &how, compound.minor)?;
-    let attrset = new.mask | VERIFIER_ATTRS;
+    let attrset = new.complete(&file)? | VERIFIER_ATTRS;
     Ok(Found { file, cinfo, attrset, truncate: false, change })
 }
 
