@@ -1,7 +1,7 @@
 //! What is known of the other end of a connection.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hayase_exports::{ExportOptions, Match, Names};
@@ -30,6 +30,8 @@ pub struct Peer {
     pub(crate) id: u64,
     /// Calls of our own go here; a datagram has none.
     pub(crate) channel: Option<Arc<dyn Channel>>,
+    /// It has ended; calls of it may still be running.
+    ended: AtomicBool,
     /// Where it comes from.
     pub address: SocketAddr,
     /// What it came over.
@@ -58,7 +60,24 @@ impl Peer {
         static NEXT_ID: AtomicU64 = AtomicU64::new(1);
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         let address = SocketAddr::new(address.ip().to_canonical(), address.port());
-        Peer { id, channel: None, address, carrier, known: Mutex::default() }
+        Peer {
+            id,
+            channel: None,
+            ended: AtomicBool::new(false),
+            address,
+            carrier,
+            known: Mutex::default(),
+        }
+    }
+
+    /// Notes that the connection has ended.
+    pub(crate) fn end(&self) {
+        self.ended.store(true, Ordering::Release);
+    }
+
+    /// Whether the connection has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
     }
 
     /// Calls of our own go to `channel`.

@@ -84,6 +84,7 @@ impl NfsService {
 
     /// A connection has ended. Its calls may still be running.
     pub fn disconnected(&self, peer: &Peer) {
+        peer.end();
         self.server.v4.disconnected(peer);
     }
 
@@ -157,7 +158,14 @@ impl NfsService {
             .map_err(|stat| Abort::Refused(Refusal::Auth(stat)))?;
         let call = Call { server: &self.server, peer, credential, wait };
         match (header.prog, header.vers) {
-            (nfs3::PROGRAM, nfs4::VERSION) => v4::answer(&call, header, args, record, reply),
+            (nfs3::PROGRAM, nfs4::VERSION) => {
+                let answered = v4::answer(&call, header, args, record, reply);
+                if peer.has_ended() {
+                    // The call may have bound the connection to a session after it ended.
+                    self.server.v4.disconnected(peer);
+                }
+                answered
+            }
             (nfs3::PROGRAM, _) => v3::answer(&call, header, args, record, reply),
             _ => crate::mount::answer(&call, header, args, reply.bytes_mut()),
         }

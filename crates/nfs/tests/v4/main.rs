@@ -8,6 +8,7 @@ mod ops;
 mod session_client;
 
 mod attributes;
+mod beyond;
 mod compound;
 mod data;
 mod delegation;

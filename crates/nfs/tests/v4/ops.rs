@@ -6,6 +6,7 @@ use crate::common::{Args, Client, Lab, Reply, args, program};
 pub mod stat {
     pub const OK: u32 = 0;
     pub const NOENT: u32 = 2;
+    pub const NXIO: u32 = 6;
     pub const ACCESS: u32 = 13;
     pub const EXIST: u32 = 17;
     pub const XDEV: u32 = 18;
@@ -48,6 +49,8 @@ pub mod stat {
     pub const OP_NOT_IN_SESSION: u32 = 10071;
     pub const SEQ_FALSE_RETRY: u32 = 10076;
     pub const NOT_ONLY_OP: u32 = 10081;
+    pub const UNION_NOTSUPP: u32 = 10090;
+    pub const NOXATTR: u32 = 10095;
     pub const NOTSUPP: u32 = 10004;
 }
 
@@ -87,6 +90,15 @@ pub mod op {
     pub const DESTROY_SESSION: u32 = 44;
     pub const SEQUENCE: u32 = 53;
     pub const RECLAIM_COMPLETE: u32 = 58;
+    pub const ALLOCATE: u32 = 59;
+    pub const COPY: u32 = 60;
+    pub const DEALLOCATE: u32 = 62;
+    pub const READ_PLUS: u32 = 68;
+    pub const SEEK: u32 = 69;
+    pub const GETXATTR: u32 = 72;
+    pub const SETXATTR: u32 = 73;
+    pub const LISTXATTRS: u32 = 74;
+    pub const REMOVEXATTR: u32 = 75;
     pub const ILLEGAL: u32 = 10044;
 }
 
