@@ -27,7 +27,7 @@ impl Core {
             acls: mount.has_xattr(acl::ACCESS),
             birth_times: mount.root_key.birth != 0,
             clone_bytes: clones,
-            mirrored_locks: false,
+            mirrored_locks: true,
             change: ChangeKind::TimeMetadata,
         })
     }

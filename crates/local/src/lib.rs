@@ -7,6 +7,7 @@
 //! | `handle`, `index`, `search`, `mounts` | from handles to files, by the kernel or by an index |
 //! | `subtree` | what lies below the exported directory |
 //! | `nodes`, `keeper` | files in use: descriptors, their number, their end |
+//! | `lock` | locks of clients, as local programs see them |
 //! | `group_sync`, `journal` | making changes durable |
 //! | `attr`, `lookup`, `read`, `write`, `create`, `remove`, `readdir` | the operations |
 //! | `range`, `xattr`, `acl`, `features` | what NFSv4 adds to them, and where it can be had |
@@ -28,6 +29,7 @@ mod identity;
 mod index;
 mod journal;
 mod keeper;
+mod lock;
 mod lookup;
 mod mounts;
 mod nodes;
@@ -51,8 +53,8 @@ use std::time::Instant;
 use hayase_buf::Pool;
 use hayase_vfs::{
     Access, Acl, Advice, Attr, Copied, Cx, DirRead, EntrySink, Features, FsInfo, FsStat, Handle,
-    Name, NewNode, Node as Found, Open, PathConf, Read, Result, Seek, SetAttr, SetXattr, Sought,
-    Stability, Time, Vfs, Wcc, Written, XattrName, XattrSink,
+    LocalLock, LockMode, LockRange, Name, NewNode, Node as Found, Open, PathConf, Read, Result,
+    Seek, SetAttr, SetXattr, Sought, Stability, Time, Vfs, Wcc, Written, XattrName, XattrSink,
 };
 use rustix::fs::{self, Mode, OFlags};
 use rustix::process::{Resource, geteuid, getrlimit, umask};
@@ -62,6 +64,7 @@ pub use identity::act_as_server;
 use identity::Identity;
 use index::Index;
 use keeper::{Failed, Faults, Keeper};
+use lock::Locks;
 use mounts::{Mount, Mounts};
 use nodes::{Node, Nodes};
 use search::Searches;
@@ -138,6 +141,7 @@ struct Core {
     faults: Faults,
     index: Index,
     searches: Searches,
+    locks: Locks,
 }
 
 impl LocalFs {
@@ -196,6 +200,7 @@ impl LocalFs {
             faults: Faults::default(),
             index,
             searches: Searches::default(),
+            locks: Locks::default(),
         });
         let keeper = Keeper::start(&core)?;
         Ok(LocalFs { core, _keeper: keeper })
@@ -500,6 +505,26 @@ impl Vfs for LocalFs {
         wcc: &mut Wcc,
     ) -> Result<()> {
         self.core.clone_range(cx, from, to, len, wcc)
+    }
+
+    fn mirror_lock(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        range: LockRange,
+        mode: Option<LockMode>,
+    ) -> Result<Option<LocalLock>> {
+        self.core.mirror_lock(cx, of, range, mode)
+    }
+
+    fn test_lock(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        range: LockRange,
+        mode: LockMode,
+    ) -> Result<Option<LocalLock>> {
+        self.core.test_lock(cx, of, range, mode)
     }
 
     fn advise(

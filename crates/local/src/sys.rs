@@ -8,6 +8,7 @@ use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
+use hayase_vfs::{LocalLock, LockMode, LockRange};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
@@ -203,6 +204,56 @@ pub(crate) fn clone_range(
     // SAFETY: this request reads a `struct file_clone_range`, which `range` is.
     check(unsafe { libc::ioctl(to.as_raw_fd(), libc::FICLONERANGE, &raw const range) }.into())
         .map(drop)
+}
+
+/// What the kernel calls a lock of this range, which ends at `i64::MAX` at the latest.
+fn flock(range: LockRange, mode: Option<LockMode>) -> libc::flock {
+    // SAFETY: all bytes zero are a valid value of this struct of numbers.
+    let mut lock: libc::flock = unsafe { MaybeUninit::zeroed().assume_init() };
+    lock.l_type = match mode {
+        None => libc::F_UNLCK,
+        Some(LockMode::Read) => libc::F_RDLCK,
+        Some(LockMode::Write) => libc::F_WRLCK,
+    } as libc::c_short;
+    lock.l_whence = libc::SEEK_SET as libc::c_short;
+    lock.l_start = range.start() as i64;
+    // 0: to the end.
+    let to_end = range.last() >= i64::MAX as u64;
+    lock.l_len = if to_end { 0 } else { (range.last() - range.start() + 1) as i64 };
+    lock
+}
+
+/// Sets a lock of the open file description, or drops it (`F_OFD_SETLK`). Never waits.
+pub(crate) fn set_lock(file: impl AsFd, range: LockRange, mode: Option<LockMode>) -> Sys<()> {
+    let lock = flock(range, mode);
+    // SAFETY: this command reads a `struct flock`, which `lock` is.
+    check(unsafe {
+        libc::fcntl(file.as_fd().as_raw_fd(), libc::F_OFD_SETLK, &raw const lock).into()
+    })
+    .map(drop)
+}
+
+/// A lock that is in the way of one of the open file description (`F_OFD_GETLK`).
+pub(crate) fn conflicting_lock(
+    file: impl AsFd,
+    range: LockRange,
+    mode: LockMode,
+) -> Sys<Option<LocalLock>> {
+    let mut lock = flock(range, Some(mode));
+    // SAFETY: this command reads and writes a `struct flock`, which `lock` is.
+    check(unsafe {
+        libc::fcntl(file.as_fd().as_raw_fd(), libc::F_OFD_GETLK, &raw mut lock).into()
+    })?;
+    let mode = match i32::from(lock.l_type) {
+        libc::F_RDLCK => LockMode::Read,
+        libc::F_WRLCK => LockMode::Write,
+        _ => return Ok(None),
+    };
+    let start = lock.l_start as u64;
+    let last = if lock.l_len == 0 { u64::MAX } else { start + lock.l_len as u64 - 1 };
+    let range = LockRange::new(start, last).ok_or(Errno::OVERFLOW)?;
+    // Negative for locks that belong to no process.
+    Ok(Some(LocalLock { range, mode, pid: u32::try_from(lock.l_pid).ok() }))
 }
 
 /// One `preadv2` of up to `len` bytes, appended to `to`, which need not be zeroed before.

@@ -40,11 +40,13 @@ pub enum Op {
     BirthTime,
     Acl,
     SetAcl,
+    MirrorLock,
+    TestLock,
 }
 
 impl Op {
     /// All of them.
-    pub const ALL: [Op; 34] = [
+    pub const ALL: [Op; 36] = [
         Op::Attr,
         Op::SetAttr,
         Op::Lookup,
@@ -79,6 +81,8 @@ impl Op {
         Op::BirthTime,
         Op::Acl,
         Op::SetAcl,
+        Op::MirrorLock,
+        Op::TestLock,
     ];
 
     /// Whether it changes something, so that a read-only file system refuses it.

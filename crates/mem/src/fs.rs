@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use hayase_vfs::{Cx, Error, Result, Time};
+use hayase_vfs::{Cx, Error, Handle, LocalLock, LockMode, LockRange, Result, Time};
 
 use crate::faults::{Blocking, Op};
 use crate::state::{ROOT, State, Turn};
@@ -114,6 +114,24 @@ impl MemFs {
     /// Lets every operation that would change something fail with [`Error::ReadOnly`].
     pub fn set_read_only(&self, read_only: bool) {
         self.lock().read_only = read_only;
+    }
+
+    /// Takes a lock as a local program would, or drops all of this file's; asks nobody.
+    pub fn lock_locally(&self, of: &Handle, lock: Option<LocalLock>) {
+        let mut state = self.lock();
+        match lock {
+            Some(lock) => state.local_locks.push((*of, lock)),
+            None => state.local_locks.retain(|(handle, _)| handle != of),
+        }
+    }
+
+    /// The locks of clients that local programs would see, in their order in the file.
+    pub fn mirrored_locks(&self, of: &Handle) -> Vec<(LockRange, LockMode)> {
+        let state = self.lock();
+        let of_file = state.mirrored_locks.iter().filter(|(handle, ..)| handle == of);
+        let mut locks: Vec<_> = of_file.map(|(_, range, mode)| (*range, *mode)).collect();
+        locks.sort_unstable_by_key(|(range, _)| *range);
+        locks
     }
 
     /// Loses everything that is not on stable storage, and changes the write verifier.

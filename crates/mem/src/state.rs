@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::MutexGuard;
 
-use hayase_vfs::{Acl, Attr, Cred, Durability, Error, FileType, Handle, Node, Result, Time, Wcc};
+use hayase_vfs::{
+    Acl, Attr, Cred, Durability, Error, FileType, Handle, LocalLock, LockMode, LockRange, Node,
+    Result, Time, Wcc,
+};
 
 use crate::data::Data;
 use crate::dir::Dir;
@@ -32,6 +35,10 @@ pub(crate) struct State {
     pub(crate) verifier: u64,
     pub(crate) faults: Faults,
     pub(crate) read_only: bool,
+    /// Locks of clients.
+    pub(crate) mirrored_locks: Vec<(Handle, LockRange, LockMode)>,
+    /// Locks of what tests call local programs.
+    pub(crate) local_locks: Vec<(Handle, LocalLock)>,
     pub(crate) limits: Limits,
     fsid: u64,
 }
@@ -62,6 +69,8 @@ impl State {
             verifier,
             faults: Faults::default(),
             read_only: false,
+            mirrored_locks: Vec::new(),
+            local_locks: Vec::new(),
             limits,
             fsid,
         }

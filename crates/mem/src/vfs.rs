@@ -2,8 +2,9 @@
 
 use hayase_vfs::{
     Access, Acl, Advice, Attr, ChangeKind, Copied, Cx, DirEntry, DirRead, EntrySink, Features,
-    FsInfo, FsStat, Handle, Name, NewNode, Node, Open, PathConf, Read, Result, Seek, SetAttr,
-    SetXattr, Sought, Stability, Time, Vfs, Wcc, Written, XattrName, XattrSink,
+    FsInfo, FsStat, Handle, LocalLock, LockMode, LockRange, Name, NewNode, Node, Open, PathConf,
+    Read, Result, Seek, SetAttr, SetXattr, Sought, Stability, Time, Vfs, Wcc, Written, XattrName,
+    XattrSink,
 };
 
 use crate::faults::Op;
@@ -231,8 +232,8 @@ impl Vfs for MemFs {
             acls: true,
             birth_times: true,
             clone_bytes: Some(PAGE_BYTES as u32),
+            mirrored_locks: true,
             change: ChangeKind::Monotonic,
-            ..Features::default()
         })
     }
 
@@ -335,6 +336,26 @@ impl Vfs for MemFs {
         wcc: &mut Wcc,
     ) -> Result<()> {
         self.turn(cx, Op::CloneRange)?.clone_range(from, to, len, wcc)
+    }
+
+    fn mirror_lock(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        range: LockRange,
+        mode: Option<LockMode>,
+    ) -> Result<Option<LocalLock>> {
+        self.turn(cx, Op::MirrorLock)?.mirror_lock(of, range, mode)
+    }
+
+    fn test_lock(
+        &self,
+        cx: &Cx<'_>,
+        of: &Handle,
+        range: LockRange,
+        mode: LockMode,
+    ) -> Result<Option<LocalLock>> {
+        self.turn(cx, Op::TestLock)?.test_lock(of, range, mode)
     }
 
     fn advise(

@@ -3,7 +3,9 @@
 
 use hayase_mem::{Blocking, Limits, MemFs, Op, PAGE_BYTES};
 use hayase_vfs::testing::Client;
-use hayase_vfs::{Cred, Error, Name, Stability, Time, Vfs, Wait, Wcc};
+use hayase_vfs::{
+    Cred, Error, LocalLock, LockMode, LockRange, Name, Stability, Time, Vfs, Wait, Wcc,
+};
 
 fn root(fs: &MemFs) -> Client<'_> {
     Client::new(fs, Cred::root())
@@ -149,4 +151,29 @@ fn a_sink_may_call_back() {
     });
     assert!(read.unwrap().eof);
     assert_eq!(seen, 200);
+}
+
+#[test]
+fn local_programs_hold_locks() {
+    let fs = MemFs::new();
+    let user = root(&fs);
+    let file = user.create(&fs.root(), "file").unwrap();
+    let cx = user.cx(Wait::Allowed);
+    let range = |start, last| LockRange::new(start, last).unwrap();
+    let set = |range, mode| fs.mirror_lock(&cx, &file, range, mode).unwrap();
+    let (read, write) = (LockMode::Read, LockMode::Write);
+    let local = LocalLock { range: range(10, 19), mode: read, pid: Some(7) };
+    fs.lock_locally(&file, Some(local));
+    assert_eq!(set(range(0, 30), Some(read)), None);
+    assert_eq!(set(range(19, 30), Some(write)), Some(local));
+    assert_eq!(set(range(20, 25), Some(write)), None);
+    let held = [(range(0, 19), read), (range(20, 25), write), (range(26, 30), read)];
+    assert_eq!(fs.mirrored_locks(&file), held);
+    assert_eq!(set(range(5, 22), None), None);
+    let held = [(range(0, 4), read), (range(23, 25), write), (range(26, 30), read)];
+    assert_eq!(fs.mirrored_locks(&file), held);
+    fs.lock_locally(&file, None);
+    assert_eq!(fs.test_lock(&cx, &file, LockRange::ALL, write), Ok(None));
+    assert_eq!(set(LockRange::ALL, None), None);
+    assert_eq!(fs.mirrored_locks(&file), []);
 }

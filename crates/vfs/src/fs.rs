@@ -3,8 +3,8 @@
 use hayase_buf::Payload;
 
 use crate::{
-    Acl, Advice, Attr, Copied, Cx, Error, Features, Handle, Name, Result, Seek, SetAttr, SetXattr,
-    Sought, Time, XattrName, XattrSink,
+    Acl, Advice, Attr, Copied, Cx, Error, Features, Handle, LocalLock, LockMode, LockRange, Name,
+    Result, Seek, SetAttr, SetXattr, Sought, Time, XattrName, XattrSink,
 };
 
 /// A file and its attributes.
@@ -495,6 +495,31 @@ pub trait Vfs: Send + Sync {
         _len: u64,
         _wcc: &mut Wcc,
     ) -> Result<()> {
+        Err(Error::NotSupported)
+    }
+
+    /// Lets local programs see the locks that all clients together have on a range: this one, or
+    /// none, whatever was there before. Answers what lock of a local program is in the way; then
+    /// nothing has changed. Without a lock left, nothing of the file is kept. No permission is
+    /// looked at.
+    fn mirror_lock(
+        &self,
+        _cx: &Cx<'_>,
+        _of: &Handle,
+        _range: LockRange,
+        _mode: Option<LockMode>,
+    ) -> Result<Option<LocalLock>> {
+        Err(Error::NotSupported)
+    }
+
+    /// A lock of a local program that would be in the way.
+    fn test_lock(
+        &self,
+        _cx: &Cx<'_>,
+        _of: &Handle,
+        _range: LockRange,
+        _mode: LockMode,
+    ) -> Result<Option<LocalLock>> {
         Err(Error::NotSupported)
     }
 

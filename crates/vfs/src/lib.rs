@@ -9,6 +9,7 @@ mod error;
 mod features;
 mod fs;
 mod handle;
+mod lock;
 mod name;
 mod range;
 #[cfg(feature = "testing")]
@@ -25,6 +26,7 @@ pub use fs::{
     ReadData, Stability, Vfs, Wcc, Written,
 };
 pub use handle::Handle;
+pub use lock::{LocalLock, LockMode, LockRange};
 pub use name::Name;
 pub use range::{Advice, Copied, Seek, Sought};
 pub use xattr::{SetXattr, XATTR_VALUE_MAX, XattrName, XattrSink, list_xattr_names};

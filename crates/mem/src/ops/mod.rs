@@ -5,6 +5,7 @@ mod attrs;
 mod bytes;
 mod links;
 mod listing;
+mod locks;
 mod nodes;
 mod ranges;
 mod rename;

@@ -265,6 +265,10 @@ macro_rules! conformance {
                 hints_do_no_harm
                 permissions_are_those_of_reads_and_writes
             }
+            locks Scene {
+                clients_are_not_in_each_others_way
+                only_regular_files_have_them
+            }
             restart Play {
                 handles_stay
                 handles_of_renamed_files_stay

@@ -12,6 +12,7 @@ pub(super) mod exclusive;
 pub(super) mod handles;
 pub(super) mod links;
 pub(super) mod listing;
+pub(super) mod locks;
 pub(super) mod names;
 pub(super) mod ownership;
 pub(super) mod paging;
