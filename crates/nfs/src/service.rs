@@ -33,7 +33,7 @@ pub enum Answered {
 
 /// What all calls share.
 pub(crate) struct Server {
-    pub(crate) exports: ArcSwap<ExportTable>,
+    pub(crate) exports: Arc<ArcSwap<ExportTable>>,
     pub(crate) key: HandleKey,
     pub(crate) names: Box<dyn Names + Send + Sync>,
     pub(crate) limits: Limits,
@@ -60,8 +60,8 @@ impl NfsService {
     ) -> Self {
         let replies = ReplyCache::new(limits.reply_cache_bytes);
         let mounts = MountList::new(limits.mount_list);
-        let exports = ArcSwap::from_pointee(exports);
-        let v4 = v4::Shared::new(setup, key.clone());
+        let exports = Arc::new(ArcSwap::from_pointee(exports));
+        let v4 = v4::Shared::new(setup, key.clone(), Arc::clone(&exports));
         let server = Server { exports, key, names, limits, replies, mounts, v4 };
         NfsService { server, generations: AtomicU64::new(1) }
     }

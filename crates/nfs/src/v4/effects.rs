@@ -73,9 +73,11 @@ impl Shared {
                 self.reachable(client);
                 Ok(())
             }
-            Effect::LocksChanged { .. }
-            | Effect::DelegationEnded { .. }
-            | Effect::Unused { .. } => Ok(()),
+            Effect::LocksChanged { file } => {
+                self.show_unlocked(&file);
+                Ok(())
+            }
+            Effect::DelegationEnded { .. } | Effect::Unused { .. } => Ok(()),
         }
     }
 

@@ -1,15 +1,17 @@
 //! What NFSv4 shares between all calls, and what it is given at the start.
 
 use std::io;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use arc_swap::ArcSwap;
 use hayase_state::{ClientName, ClientRecord, Config, FileKey, Now, RecordOrder, State};
 use hayase_vfs::Time;
 
 use super::callback::{Callbacks, Dialer, NoDialer};
+use super::mirror::Mirror;
 use crate::handle::WireHandle;
-use crate::{ExportId, HandleKey};
+use crate::{ExportId, ExportTable, HandleKey};
 
 /// Where it is kept which clients may claim state after a restart (RFC 8881 §8.4.2.1).
 pub trait Records: Send + Sync {
@@ -90,6 +92,8 @@ pub(crate) struct Shared {
     /// Held while a record is changed.
     pub(super) record_order: Mutex<RecordOrder>,
     pub(crate) callbacks: Callbacks,
+    pub(super) mirror: Mirror,
+    pub(super) exports: Arc<ArcSwap<ExportTable>>,
     pub(super) dialer: Box<dyn Dialer>,
     pub(crate) delegations: bool,
     /// Names whose records are still to be taken off stable storage.
@@ -100,7 +104,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(setup: Setup, key: HandleKey) -> Self {
+    pub(crate) fn new(setup: Setup, key: HandleKey, exports: Arc<ArcSwap<ExportTable>>) -> Self {
         let now = Now((setup.clock)());
         let lease_secs = setup.state.lease_secs;
         let state = State::new(setup.state, setup.instance, setup.seed, setup.recovered, now);
@@ -111,6 +115,8 @@ impl Shared {
             records: setup.records,
             record_order: Mutex::default(),
             callbacks: Callbacks::default(),
+            mirror: Mirror::default(),
+            exports,
             dialer: setup.dialer,
             delegations: setup.delegations,
             unforgotten: Mutex::default(),

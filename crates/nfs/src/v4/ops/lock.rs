@@ -7,13 +7,14 @@ use hayase_proto::nfs4::{
     ReleaseLockOwnerArgs, Status,
 };
 use hayase_state::{ByteRange, ClientId, Conflict, LockArgs, LockBy, LockFailure, LockKind, SeqOp};
-use hayase_vfs::FileType;
+use hayase_vfs::{FileType, LocalLock, LockMode};
 use hayase_xdr::{Encode, Opaque, Reader};
 
 use super::close::turn;
 use crate::call::Target;
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
+use crate::v4::mirror::local_lock;
 use crate::v4::sequenced::in_turn;
 use crate::v4::table::decode;
 
@@ -46,6 +47,10 @@ pub(crate) fn lock(
         let locked = v4.state.lock(compound.now, &lock, &mut effects);
         v4.perform(effects)?;
         let granted = locked.map_err(|failure| refused(failure, reply))?;
+        let file = compound.file(Status::IsDir)?;
+        if let Some(local) = v4.show_lock(file, bytes, &granted)? {
+            return Err(locally_denied(&local, reply));
+        }
         compound.current_stateid = Some(granted.stateid);
         granted.stateid.encode(reply.bytes_mut());
         Ok(())
@@ -91,7 +96,11 @@ pub(crate) fn lockt(
     let owner = args.owner.owner.0;
     let free = v4.state.lock_test(now, client, owner, &key, bytes, write, &mut effects);
     v4.perform(effects)?;
-    free.map_err(|failure| refused(failure, reply))
+    free.map_err(|failure| refused(failure, reply))?;
+    match local_lock(file, &key.handle, bytes, write)? {
+        None => Ok(()),
+        Some(local) => Err(locally_denied(&local, reply)),
+    }
 }
 
 pub(crate) fn locku(
@@ -143,12 +152,22 @@ fn refused(failure: LockFailure, reply: &mut ReplyBuf) -> Fault {
         LockFailure::Status(status) => return status.into(),
     };
     let clientid = locker.client().map_or(0, |client| client.0);
-    let denied = LockDenied {
-        offset: bytes.start(),
-        length: bytes.length(),
-        locktype: if write { LockType::Write } else { LockType::Read },
-        owner: LockOwner { clientid, owner: Opaque(locker.owner()) },
-    };
+    denied(bytes, write, LockOwner { clientid, owner: Opaque(locker.owner()) }, reply)
+}
+
+/// Tells that a local program's lock is in the way.
+fn locally_denied(local: &LocalLock, reply: &mut ReplyBuf) -> Fault {
+    let (start, last) = (local.range.start(), local.range.last());
+    let length = if last == u64::MAX { u64::MAX } else { last - start + 1 };
+    let Ok(bytes) = ByteRange::new(start, length) else { return Status::Delay.into() };
+    let name = local.pid.map_or_else(|| "local".to_owned(), |pid| format!("local {pid}"));
+    let owner = LockOwner { clientid: 0, owner: Opaque(name.as_bytes()) };
+    denied(bytes, local.mode == LockMode::Write, owner, reply)
+}
+
+fn denied(bytes: ByteRange, write: bool, owner: LockOwner<'_>, reply: &mut ReplyBuf) -> Fault {
+    let locktype = if write { LockType::Write } else { LockType::Read };
+    let denied = LockDenied { offset: bytes.start(), length: bytes.length(), locktype, owner };
     denied.encode(reply.bytes_mut());
     Fault::Told(Status::Denied)
 }
