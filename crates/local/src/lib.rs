@@ -8,6 +8,7 @@
 //! | `subtree` | what lies below the exported directory |
 //! | `nodes`, `keeper` | files in use: descriptors, their number, their end |
 //! | `lock` | locks of clients, as local programs see them |
+//! | `watch` | local programs that conflict with delegations |
 //! | `group_sync`, `journal` | making changes durable |
 //! | `attr`, `lookup`, `read`, `write`, `create`, `remove`, `readdir` | the operations |
 //! | `range`, `xattr`, `acl`, `features` | what NFSv4 adds to them, and where it can be had |
@@ -41,6 +42,7 @@ mod remove;
 mod search;
 mod subtree;
 mod sys;
+mod watch;
 mod write;
 mod xattr;
 
@@ -52,9 +54,10 @@ use std::time::Instant;
 
 use hayase_buf::Pool;
 use hayase_vfs::{
-    Access, Acl, Advice, Attr, Copied, Cx, DirRead, EntrySink, Features, FsInfo, FsStat, Handle,
-    LocalLock, LockMode, LockRange, Name, NewNode, Node as Found, Open, PathConf, Read, Result,
-    Seek, SetAttr, SetXattr, Sought, Stability, Time, Vfs, Wcc, Written, XattrName, XattrSink,
+    Access, Acl, Advice, Attr, ConflictListener, Copied, Cx, DirRead, EntrySink, Features, FsInfo,
+    FsStat, Handle, LocalLock, LockMode, LockRange, Name, NewNode, Node as Found, Open, PathConf,
+    Read, Result, Seek, SetAttr, SetXattr, Sought, Stability, Time, Vfs, Watch, Wcc, Written,
+    XattrName, XattrSink,
 };
 use rustix::fs::{self, Mode, OFlags};
 use rustix::process::{Resource, geteuid, getrlimit, umask};
@@ -68,6 +71,7 @@ use lock::Locks;
 use mounts::{Mount, Mounts};
 use nodes::{Node, Nodes};
 use search::Searches;
+use watch::Watches;
 
 /// Who makes the handles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,6 +146,7 @@ struct Core {
     index: Index,
     searches: Searches,
     locks: Locks,
+    watches: Watches,
 }
 
 impl LocalFs {
@@ -201,6 +206,7 @@ impl LocalFs {
             index,
             searches: Searches::default(),
             locks: Locks::default(),
+            watches: Watches::default(),
         });
         let keeper = Keeper::start(&core)?;
         Ok(LocalFs { core, _keeper: keeper })
@@ -525,6 +531,18 @@ impl Vfs for LocalFs {
         mode: LockMode,
     ) -> Result<Option<LocalLock>> {
         self.core.test_lock(cx, of, range, mode)
+    }
+
+    fn set_conflict_listener(&self, listener: ConflictListener) {
+        self.core.set_conflict_listener(listener);
+    }
+
+    fn watch(&self, cx: &Cx<'_>, of: &Handle, against: Watch) -> Result<()> {
+        self.core.watch(cx, of, against)
+    }
+
+    fn unwatch(&self, of: &Handle) {
+        self.core.unwatch(of);
     }
 
     fn advise(

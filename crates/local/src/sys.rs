@@ -256,6 +256,93 @@ pub(crate) fn conflicting_lock(
     Ok(Some(LocalLock { range, mode, pid: u32::try_from(lock.l_pid).ok() }))
 }
 
+/// The signal by which a thread hears of leases that are being broken.
+fn lease_signal() -> libc::c_int {
+    libc::SIGRTMIN() + 5
+}
+
+/// A lease that is being broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeaseSignal {
+    /// That of the descriptor of this number.
+    Of(i32),
+    /// Nobody knows which.
+    OfSome,
+}
+
+/// Blocks the signals about leases for this thread, and answers the descriptor from which it, and
+/// only it, reads them.
+pub(crate) fn take_lease_signals() -> Sys<OwnedFd> {
+    let mut set = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: `sigemptyset` makes `set` a valid set, which the other calls then change and read;
+    // `pthread_sigmask` concerns this thread only, and the old mask is not asked for.
+    let (blocked, fd) = unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        libc::sigaddset(set.as_mut_ptr(), lease_signal());
+        // Sent instead when the queue of the other is full.
+        libc::sigaddset(set.as_mut_ptr(), libc::SIGIO);
+        let blocked = libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), std::ptr::null_mut());
+        (blocked, libc::signalfd(-1, set.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK))
+    };
+    if blocked != 0 {
+        return Err(Errno::from_raw_os_error(blocked));
+    }
+    let fd = check(fd.into())?;
+    // SAFETY: the kernel just gave us this descriptor, and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+}
+
+/// The next signal that waits for this thread.
+pub(crate) fn next_signal(signals: &OwnedFd) -> Sys<Option<LeaseSignal>> {
+    let mut info = MaybeUninit::<libc::signalfd_siginfo>::uninit();
+    // SAFETY: the pointer is good for the size of `info`.
+    let read = check(unsafe {
+        libc::read(signals.as_raw_fd(), info.as_mut_ptr().cast(), size_of_val(&info))
+            as libc::c_long
+    });
+    match read {
+        Ok(len) if len == size_of_val(&info) => {}
+        Ok(_) => return Err(Errno::IO),
+        Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
+        Err(errno) => return Err(errno),
+    }
+    // SAFETY: the kernel has filled all of it.
+    let info = unsafe { info.assume_init() };
+    let is_sure = info.ssi_signo == lease_signal() as u32;
+    Ok(Some(if is_sure { LeaseSignal::Of(info.ssi_fd) } else { LeaseSignal::OfSome }))
+}
+
+/// Takes a lease for reading on a file that is open for reading; the thread `tid` gets the signal
+/// when it is broken.
+pub(crate) fn take_read_lease(file: &OwnedFd, tid: i32) -> Sys<()> {
+    #[repr(C)]
+    struct Owner {
+        kind: libc::c_int,
+        id: libc::pid_t,
+    }
+    const F_SETOWN_EX: libc::c_int = 15;
+    const F_OWNER_TID: libc::c_int = 0;
+    const F_SETSIG: libc::c_int = 10;
+    let owner = Owner { kind: F_OWNER_TID, id: tid };
+    let fd = file.as_raw_fd();
+    // SAFETY: this command reads a `struct f_owner_ex`, which `owner` is.
+    check(unsafe { libc::fcntl(fd, F_SETOWN_EX, &raw const owner).into() })?;
+    // SAFETY: these take numbers.
+    unsafe {
+        check(libc::fcntl(fd, F_SETSIG, lease_signal()).into())?;
+        // Last: an owner that is set before stays, and no conflict can come before.
+        check(libc::fcntl(fd, libc::F_SETLEASE, libc::F_RDLCK).into())?;
+    }
+    Ok(())
+}
+
+/// Whether a lease for reading is held and not being broken.
+pub(crate) fn has_read_lease(file: &OwnedFd) -> bool {
+    // SAFETY: this command takes no argument.
+    let kind = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLEASE) };
+    kind == libc::F_RDLCK
+}
+
 /// One `preadv2` of up to `len` bytes, appended to `to`, which need not be zeroed before.
 /// With `nowait`, only from memory (`EAGAIN`, or short, where the disk is needed).
 pub(crate) fn read_append(

@@ -12,7 +12,12 @@ use std::process::Command;
 
 use common::*;
 use hayase_local::Options;
-use hayase_vfs::{NewNode, Open, SetAttr, SetTime, Stability, Time, Vfs, Wcc};
+use hayase_vfs::{
+    Acl, Handle, NewNode, Open, Perm, PosixAcl, SetAttr, SetTime, SetXattr, Stability, Time, Vfs,
+    Wcc, XattrName,
+};
+use rustix::fs::getxattr;
+use rustix::io::Errno;
 
 /// Runs a command; answers whether it succeeded.
 fn run(command: &str, args: &[&str]) -> bool {
@@ -140,6 +145,7 @@ fn changes(disk: &Disk, served: &Served, base: &Path) {
         std::fs::read(after.join(base).join("dir/file")).unwrap()
             == b"\x01\x01\x01\x01\x01synceddata"
     });
+    beyond(disk, served, base, &file);
     served.rename(root(), (&dir, "file"), (&top, "renamed")).unwrap();
     disk.after_power_cut("rename", |after| {
         found(after, "renamed").is_ok() && found(after, "dir/file").is_err()
@@ -157,4 +163,54 @@ fn changes(disk: &Disk, served: &Served, base: &Path) {
     });
     served.fs.remove_dir(&cx, &dir, name("empty"), &mut Wcc::default()).unwrap();
     disk.after_power_cut("rmdir", |after| found(after, "dir/empty").is_err());
+}
+
+/// What NFSv4 has and NFSv3 has not. The file ends as it began.
+fn beyond(disk: &Disk, served: &Served, base: &Path, file: &Handle) {
+    let cx = served.cx(root());
+    let fs = &served.fs;
+    let wcc = &mut Wcc::default();
+    let path = |after: &Path| after.join(base).join("dir/file");
+    let key = XattrName::new(b"key").unwrap();
+    fs.set_xattr(&cx, file, key, b"value", SetXattr::Create, wcc).unwrap();
+    disk.after_power_cut("setxattr", |after| {
+        let mut value = [0; 9];
+        getxattr(path(after), "user.key", &mut value) == Ok(5) && value.starts_with(b"value")
+    });
+    fs.remove_xattr(&cx, file, key, wcc).unwrap();
+    disk.after_power_cut("removexattr", |after| {
+        getxattr(path(after), "user.key", &mut [0; 9]) == Err(Errno::NODATA)
+    });
+    let mode = served.attr(file).unwrap().mode;
+    let users = vec![(ALICE, Perm::READ)];
+    let access = PosixAcl::new(mode, users, vec![], Some(Perm::WRITE)).unwrap();
+    fs.set_acl(&cx, file, &Acl { access: Some(access), default: None }, wcc).unwrap();
+    disk.after_power_cut("setfacl", |after| {
+        std::fs::metadata(path(after)).is_ok_and(|file| file.mode() & 0o070 == 0o020)
+    });
+    let minimal = Acl { access: Some(PosixAcl::of_mode(mode)), default: None };
+    fs.set_acl(&cx, file, &minimal, wcc).unwrap();
+    let size = served.attr(file).unwrap().size;
+    fs.allocate(&cx, file, 0, 200_000, wcc).unwrap();
+    disk.after_power_cut("allocate", |after| {
+        std::fs::metadata(path(after))
+            .is_ok_and(|file| file.len() == 200_000 && file.blocks() * 512 >= 200_000)
+    });
+    served.write_as(root(), file, 100_000, &vec![7; 100_000], Stability::FileSync).unwrap();
+    fs.deallocate(&cx, file, 0, 150_000, wcc).unwrap();
+    disk.after_power_cut("deallocate", |after| {
+        std::fs::read(path(after)).unwrap() == [vec![0; 150_000], vec![7; 50_000]].concat()
+    });
+    let copied =
+        fs.copy_range(&cx, (file, 150_000), (file, 10), 99, Stability::DataSync, wcc).unwrap();
+    disk.after_power_cut("copy", |after| {
+        std::fs::read(path(after)).unwrap()[10..10 + copied.count as usize] == [7; 99]
+    });
+    if let Some(block) = fs.features(&cx, file).unwrap().clone_bytes.map(u64::from) {
+        fs.clone_range(&cx, (file, 40 * block), (file, 0), block, wcc).unwrap();
+        disk.after_power_cut("clone", |after| std::fs::read(path(after)).unwrap()[9] == 7);
+    }
+    served.set(root(), file, &SetAttr { size: Some(0), ..SetAttr::default() }).unwrap();
+    let data = vec![b'x'; size as usize];
+    served.write_as(root(), file, 0, &data, Stability::FileSync).unwrap();
 }

@@ -42,11 +42,12 @@ pub enum Op {
     SetAcl,
     MirrorLock,
     TestLock,
+    Watch,
 }
 
 impl Op {
     /// All of them.
-    pub const ALL: [Op; 36] = [
+    pub const ALL: [Op; 37] = [
         Op::Attr,
         Op::SetAttr,
         Op::Lookup,
@@ -83,6 +84,7 @@ impl Op {
         Op::SetAcl,
         Op::MirrorLock,
         Op::TestLock,
+        Op::Watch,
     ];
 
     /// Whether it changes something, so that a read-only file system refuses it.

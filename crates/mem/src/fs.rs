@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use hayase_vfs::{Cx, Error, Handle, LocalLock, LockMode, LockRange, Result, Time};
+use hayase_vfs::{
+    ConflictListener, Cx, Error, Handle, LocalLock, LockMode, LockRange, Result, Time,
+};
 
 use crate::faults::{Blocking, Op};
 use crate::state::{ROOT, State, Turn};
@@ -45,6 +47,7 @@ type Clock = Box<dyn Fn() -> Time + Send + Sync>;
 pub struct MemFs {
     state: Mutex<State>,
     clock: Clock,
+    pub(crate) listener: OnceLock<ConflictListener>,
 }
 
 impl MemFs {
@@ -70,7 +73,7 @@ impl MemFs {
         static INSTANCES: AtomicU64 = AtomicU64::new(1);
         let instance = INSTANCES.fetch_add(1, Ordering::Relaxed);
         let state = State::new(limits, instance, instance << 32, clock());
-        MemFs { state: Mutex::new(state), clock: Box::new(clock) }
+        MemFs { state: Mutex::new(state), clock: Box::new(clock), listener: OnceLock::new() }
     }
 
     /// Owner, group and mode of the root directory.
@@ -114,6 +117,16 @@ impl MemFs {
     /// Lets every operation that would change something fail with [`Error::ReadOnly`].
     pub fn set_read_only(&self, read_only: bool) {
         self.lock().read_only = read_only;
+    }
+
+    /// Wants a file as a local program would; answers whether it must wait, since the file is
+    /// watched: then the listener has been told.
+    pub fn conflict_locally(&self, of: &Handle) -> bool {
+        let watched = self.lock().watched.contains(of);
+        if let Some(listener) = self.listener.get().filter(|_| watched) {
+            listener(of);
+        }
+        watched
     }
 
     /// Takes a lock as a local program would, or drops all of this file's; asks nobody.

@@ -37,6 +37,8 @@ pub(crate) struct State {
     pub(crate) read_only: bool,
     /// Locks of clients.
     pub(crate) mirrored_locks: Vec<(Handle, LockRange, LockMode)>,
+    /// Files that are watched for conflicts.
+    pub(crate) watched: BTreeSet<Handle>,
     /// Locks of what tests call local programs.
     pub(crate) local_locks: Vec<(Handle, LocalLock)>,
     pub(crate) limits: Limits,
@@ -70,6 +72,7 @@ impl State {
             faults: Faults::default(),
             read_only: false,
             mirrored_locks: Vec::new(),
+            watched: BTreeSet::new(),
             local_locks: Vec::new(),
             limits,
             fsid,

@@ -1,10 +1,10 @@
 //! `MemFs` as a [`Vfs`]: each operation takes its turn.
 
 use hayase_vfs::{
-    Access, Acl, Advice, Attr, ChangeKind, Copied, Cx, DirEntry, DirRead, EntrySink, Features,
-    FsInfo, FsStat, Handle, LocalLock, LockMode, LockRange, Name, NewNode, Node, Open, PathConf,
-    Read, Result, Seek, SetAttr, SetXattr, Sought, Stability, Time, Vfs, Wcc, Written, XattrName,
-    XattrSink,
+    Access, Acl, Advice, Attr, ChangeKind, ConflictListener, Copied, Cx, DirEntry, DirRead,
+    EntrySink, Features, FsInfo, FsStat, Handle, LocalLock, LockMode, LockRange, Name, NewNode,
+    Node, Open, PathConf, Read, Result, Seek, SetAttr, SetXattr, Sought, Stability, Time, Vfs,
+    Watch, Wcc, Written, XattrName, XattrSink,
 };
 
 use crate::faults::Op;
@@ -356,6 +356,21 @@ impl Vfs for MemFs {
         mode: LockMode,
     ) -> Result<Option<LocalLock>> {
         self.turn(cx, Op::TestLock)?.test_lock(of, range, mode)
+    }
+
+    fn set_conflict_listener(&self, listener: ConflictListener) {
+        assert!(self.listener.set(listener).is_ok(), "there is a listener already");
+    }
+
+    fn watch(&self, cx: &Cx<'_>, of: &Handle, _against: Watch) -> Result<()> {
+        let mut turn = self.turn(cx, Op::Watch)?;
+        turn.test_lock(of, LockRange::ALL, LockMode::Read)?;
+        turn.state.watched.insert(*of);
+        Ok(())
+    }
+
+    fn unwatch(&self, of: &Handle) {
+        self.lock().watched.remove(of);
     }
 
     fn advise(

@@ -4,7 +4,7 @@
 use hayase_mem::{Blocking, Limits, MemFs, Op, PAGE_BYTES};
 use hayase_vfs::testing::Client;
 use hayase_vfs::{
-    Cred, Error, LocalLock, LockMode, LockRange, Name, Stability, Time, Vfs, Wait, Wcc,
+    Cred, Error, LocalLock, LockMode, LockRange, Name, Stability, Time, Vfs, Wait, Watch, Wcc,
 };
 
 fn root(fs: &MemFs) -> Client<'_> {
@@ -176,4 +176,19 @@ fn local_programs_hold_locks() {
     assert_eq!(fs.test_lock(&cx, &file, LockRange::ALL, write), Ok(None));
     assert_eq!(set(LockRange::ALL, None), None);
     assert_eq!(fs.mirrored_locks(&file), []);
+}
+
+#[test]
+fn local_programs_want_what_is_watched() {
+    let fs = MemFs::new();
+    let user = root(&fs);
+    let file = user.create(&fs.root(), "file").unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    fs.set_conflict_listener(Box::new(move |of| tell.send(*of).unwrap()));
+    assert!(!fs.conflict_locally(&file));
+    fs.watch(&user.cx(Wait::Allowed), &file, Watch::Writers).unwrap();
+    assert!(fs.conflict_locally(&file));
+    fs.unwatch(&file);
+    assert!(!fs.conflict_locally(&file));
+    assert_eq!(told.try_iter().collect::<Vec<_>>(), [file]);
 }

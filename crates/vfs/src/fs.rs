@@ -3,8 +3,8 @@
 use hayase_buf::Payload;
 
 use crate::{
-    Acl, Advice, Attr, Copied, Cx, Error, Features, Handle, LocalLock, LockMode, LockRange, Name,
-    Result, Seek, SetAttr, SetXattr, Sought, Time, XattrName, XattrSink,
+    Acl, Advice, Attr, ConflictListener, Copied, Cx, Error, Features, Handle, LocalLock, LockMode,
+    LockRange, Name, Result, Seek, SetAttr, SetXattr, Sought, Time, Watch, XattrName, XattrSink,
 };
 
 /// A file and its attributes.
@@ -522,6 +522,22 @@ pub trait Vfs: Send + Sync {
     ) -> Result<Option<LocalLock>> {
         Err(Error::NotSupported)
     }
+
+    /// Names whom [`Vfs::watch`] tells; once, before it is called.
+    fn set_conflict_listener(&self, _listener: ConflictListener) {}
+
+    /// Watches a file for local programs that conflict with a delegation, from now until
+    /// [`Vfs::unwatch`]; watching it twice is watching it once. What cannot be watched now is
+    /// [`Error::NotSupported`]: give no delegation then.
+    ///
+    /// Changes made through this file system may count as conflicts too: those then fail with
+    /// [`Error::Delay`] until the file is watched no more.
+    fn watch(&self, _cx: &Cx<'_>, _of: &Handle, _against: Watch) -> Result<()> {
+        Err(Error::NotSupported)
+    }
+
+    /// Ends it: the last delegation is back, or revoked.
+    fn unwatch(&self, _of: &Handle) {}
 
     /// Tells how a range (`len` 0: to the end) will be used; answers whether that makes a
     /// difference. Needs permission to read.

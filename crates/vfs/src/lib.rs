@@ -14,6 +14,7 @@ mod name;
 mod range;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod watch;
 mod xattr;
 
 pub use acl::{Acl, Perm, PosixAcl};
@@ -29,4 +30,5 @@ pub use handle::Handle;
 pub use lock::{LocalLock, LockMode, LockRange};
 pub use name::Name;
 pub use range::{Advice, Copied, Seek, Sought};
+pub use watch::{ConflictListener, Watch};
 pub use xattr::{SetXattr, XATTR_VALUE_MAX, XattrName, XattrSink, list_xattr_names};
