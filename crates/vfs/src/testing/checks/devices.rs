@@ -10,7 +10,11 @@ pub(crate) fn numbers_are_kept(s: &Scene<'_>) {
     let user = &s.user;
     for (n, rdev) in [(1, 3), (0, 0), (259, 70_000), (4095, 0xf_ffff)].into_iter().enumerate() {
         let character = NewNode::Character(rdev.0, rdev.1);
-        let made = user.make(&s.root, format!("c{n}"), &character, 0o600).unwrap();
+        let made = match user.make(&s.root, format!("c{n}"), &character, 0o600) {
+            // XFS has fewer numbers.
+            Err(Error::Invalid) if rdev.1 > 0x3_ffff => continue,
+            made => made.unwrap(),
+        };
         assert_eq!((made.attr.kind, made.attr.rdev), (FileType::Character, rdev));
         let block = NewNode::Block(rdev.0, rdev.1);
         let made = user.make(&s.root, format!("b{n}"), &block, 0o600).unwrap();
