@@ -5,12 +5,16 @@
 pub mod acl;
 mod attr;
 mod cx;
+mod entry;
 mod error;
 mod features;
 mod fs;
 mod handle;
+mod io;
+mod limits;
 mod lock;
 mod name;
+mod node;
 mod range;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -20,15 +24,16 @@ mod xattr;
 pub use acl::{Acl, Perm, PosixAcl};
 pub use attr::{Attr, FileType, SetAttr, SetTime, Time};
 pub use cx::{Cred, Cx, Durability, Wait};
+pub use entry::{DirEntry, DirRead, EntrySink, NewNode, Open};
 pub use error::{Error, Result};
 pub use features::{ChangeKind, Features};
-pub use fs::{
-    Access, DirEntry, DirRead, EntrySink, FsInfo, FsStat, NewNode, Node, Open, PathConf, Read,
-    ReadData, Stability, Vfs, Wcc, Written,
-};
+pub use fs::Vfs;
 pub use handle::Handle;
+pub use io::{Read, ReadData, Stability, Written};
+pub use limits::{FsInfo, FsStat, PathConf};
 pub use lock::{LocalLock, LockMode, LockRange};
 pub use name::Name;
+pub use node::{Access, Node, Wcc};
 pub use range::{Advice, Copied, Seek, Sought};
 pub use watch::{ConflictListener, Watch};
 pub use xattr::{SetXattr, XATTR_VALUE_MAX, XattrName, XattrSink, list_xattr_names};
