@@ -1,4 +1,4 @@
-//! A directory of this machine as a [`Vfs`]: the back end that files are usually served from.
+//! A directory of this machine as a [`hayase_vfs::Vfs`]: the back end that files are usually served from.
 //!
 //! | module | what |
 //! |---|---|
