@@ -32,7 +32,8 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct RunArgs {
-    /// What to load, as `nfs://HOST[:PORT]/PATH[?version=3&mountport=N]` or `floor://HOST:PORT`
+    /// What to load, as `nfs://HOST[:PORT]/PATH[?version=3|4.1|4.2&mountport=N]` or
+    /// `floor://HOST:PORT`
     target: Target,
 
     #[command(flatten)]

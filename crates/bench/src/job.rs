@@ -24,13 +24,13 @@ pub enum Work {
     RandWrite,
     /// GETATTR of files, one after the other.
     GetAttr,
-    /// CREATE of new names; they are removed afterwards, not timed.
+    /// CREATE of new names, in NFSv4 OPEN and CLOSE; they are removed afterwards, not timed.
     Create,
     /// REMOVE of names that are created before, not timed.
     Remove,
     /// READDIR of one directory from beginning to end, over and over.
     Readdir,
-    /// READDIRPLUS likewise.
+    /// READDIRPLUS likewise; in NFSv4 READDIR with attributes and handles.
     ReaddirPlus,
 }
 
@@ -111,6 +111,11 @@ fn as_secs<S: serde::Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Err
 }
 
 impl Job {
+    /// Calls under way on all connections.
+    pub fn depth(&self) -> u32 {
+        u32::from(self.nconnect) * u32::from(self.iodepth)
+    }
+
     /// Bytes of a call's data, or of a listing's answer.
     pub fn block_bytes(&self) -> u32 {
         self.bs.unwrap_or(if self.work.moves_data() { 4 << 10 } else { 64 << 10 })

@@ -1,4 +1,4 @@
-//! A load generator for NFSv3 with a client of its own, so that it needs no mount and no
+//! A load generator for NFSv3, 4.1 and 4.2 with a client of its own, so that it needs no mount and no
 //! privileges, and knows where the time goes: rates, latencies, and the CPU of both sides.
 //!
 //! One thread drives all connections by epoll. Calls are pipelined to `iodepth` on each

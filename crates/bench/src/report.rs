@@ -17,6 +17,9 @@ pub struct Report {
     pub target: String,
     /// What it was.
     pub job: Job,
+    /// Calls under way at once, at most: fewer than the job wants if the server grants fewer
+    /// slots.
+    pub depth: u32,
     /// How long was measured.
     pub elapsed_secs: f64,
     /// Calls answered as they should be.
@@ -88,13 +91,14 @@ pub struct ServerCost {
 
 impl Report {
     /// Puts together what was measured.
-    pub fn new(target: &Target, job: &Job, measured: &Measured) -> Self {
+    pub fn new(target: &Target, job: &Job, depth: u32, measured: &Measured) -> Self {
         let tally = &measured.tally;
         let elapsed_secs = measured.elapsed.as_secs_f64();
         let latencies = &tally.latencies;
         Report {
             target: target.to_string(),
             job: job.clone(),
+            depth,
             elapsed_secs,
             calls: tally.calls,
             errors: tally.errors,
@@ -118,6 +122,14 @@ impl Report {
             }),
             client: Cost::new(measured.client_cpu.as_secs_f64(), measured),
         }
+    }
+}
+
+impl Report {
+    /// Calls at once that the job wants, if the server's slots are fewer.
+    pub fn wanted_in_vain(&self) -> Option<u32> {
+        let wanted = self.job.depth();
+        (self.depth < wanted).then_some(wanted)
     }
 }
 
@@ -158,6 +170,9 @@ impl fmt::Display for Cost {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {}", self.target, self.job)?;
+        if let Some(wanted) = self.wanted_in_vain() {
+            writeln!(f, "  slots  : {}, where {wanted} are wanted", self.depth)?;
+        }
         write!(f, "  rate   : {:.0} calls/s", self.calls_per_sec)?;
         if self.bytes > 0 {
             write!(f, ", {:.3} GiB/s", self.gib_per_sec)?;
@@ -218,17 +233,20 @@ mod tests {
             ramp_time: Duration::ZERO,
             nrfiles: None,
         };
-        let report = Report::new(&"floor://host:1".parse().unwrap(), &job, &measured);
+        let report = Report::new(&"floor://host:1".parse().unwrap(), &job, 8, &measured);
         let text = report.to_string();
         for expected in
             ["1024 calls/s, 1.000 GiB/s", "p50 1000", "0.200 s/GiB", "RSS 2 MiB (peak 4)"]
         {
             assert!(text.contains(expected), "{expected} is not in:\n{text}");
         }
+        assert!(!text.contains("slots"));
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["job"]["rw"], "read");
         assert_eq!(json["job"]["runtime_secs"], 2.0);
         assert_eq!(json["latency_micros"]["p99.9"], json["latency_micros"]["p50"]);
         assert_eq!(json["server"]["rss_kib"], 2048);
+        let report = Report::new(&"floor://host:1".parse().unwrap(), &job, 3, &measured);
+        assert!(report.to_string().contains("slots  : 3, where 8 are wanted"));
     }
 }

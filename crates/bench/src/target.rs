@@ -1,5 +1,5 @@
-//! What to put load on: `nfs://host[:port]/path?version=3&mountport=N`, or a floor loop at
-//! `floor://host:port`, which wants no MOUNT and takes any handle.
+//! What to put load on: `nfs://host[:port]/path?version=4.1`, or a floor loop at `floor://host:port`,
+//! which wants no MOUNT and takes any handle.
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -24,8 +24,45 @@ pub struct NfsTarget {
     pub host: Host,
     /// The directory, as the server names it.
     pub path: String,
-    /// Where MOUNT is served; without it the NFS port is asked, then the portmapper.
+    /// What is spoken.
+    pub version: Version,
+    /// Where MOUNT is served; without it the NFS port is asked, then the portmapper. NFSv4 has
+    /// no MOUNT.
     pub mountport: Option<u16>,
+}
+
+/// A version of NFS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// NFSv3.
+    V3,
+    /// NFSv4 with sessions.
+    V4 {
+        /// The minor version, 1 or 2.
+        minor: u32,
+    },
+}
+
+impl FromStr for Version {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "3" => Ok(Version::V3),
+            "4.1" => Ok(Version::V4 { minor: 1 }),
+            "4.2" => Ok(Version::V4 { minor: 2 }),
+            other => Err(format!("version {other} is not spoken; 3, 4.1 and 4.2 are")),
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Version::V3 => f.write_str("3"),
+            Version::V4 { minor } => write!(f, "4.{minor}"),
+        }
+    }
 }
 
 /// A host's name or address, and a port.
@@ -81,13 +118,11 @@ impl FromStr for Target {
         let (authority, path) = rest.split_at(slash);
         let (name, port) = split_authority(authority)?;
         let host = Host { name, port: port.unwrap_or(nfs3::PORT) };
-        let mut target = NfsTarget { host, path: path.to_owned(), mountport: None };
+        let version = Version::V3;
+        let mut target = NfsTarget { host, path: path.to_owned(), version, mountport: None };
         for parameter in query.split('&').filter(|p| !p.is_empty()) {
             match parameter.split_once('=') {
-                Some(("version", "3")) => {}
-                Some(("version", other)) => {
-                    return Err(format!("version {other} is not spoken; only 3 is"));
-                }
+                Some(("version", version)) => target.version = version.parse()?,
                 Some(("mountport", port)) => target.mountport = Some(parse_port(port)?),
                 _ => {
                     return Err(format!(
@@ -136,7 +171,12 @@ impl fmt::Display for Host {
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Target::Nfs(target) => write!(f, "nfs://{}{}", target.host, target.path),
+            Target::Nfs(NfsTarget { host, path, version: Version::V3, .. }) => {
+                write!(f, "nfs://{host}{path}")
+            }
+            Target::Nfs(NfsTarget { host, path, version, .. }) => {
+                write!(f, "nfs://{host}{path}?version={version}")
+            }
             Target::Floor(host) => write!(f, "floor://{host}"),
         }
     }
@@ -158,11 +198,21 @@ mod tests {
         let target = nfs("nfs://server/srv/data");
         assert_eq!((target.host.name.as_str(), target.host.port), ("server", 2049));
         assert_eq!((target.path.as_str(), target.mountport), ("/srv/data", None));
+        assert_eq!(target.version, Version::V3);
         let target = nfs("nfs://10.0.0.1:12049/x?version=3&mountport=20048");
         assert_eq!((target.host.port, target.mountport), (12049, Some(20048)));
         let target = nfs("nfs://[fe80::1]:99/");
         assert_eq!((target.host.name.as_str(), target.path.as_str()), ("fe80::1", "/"));
         assert_eq!(Target::Nfs(target).to_string(), "nfs://[fe80::1]:99/");
+    }
+
+    #[test]
+    fn versions_are_three_and_those_with_sessions() {
+        for text in ["nfs://server:2049/srv?version=4.1", "nfs://server:2049/?version=4.2"] {
+            let target = nfs(text);
+            assert!(matches!(target.version, Version::V4 { minor: 1 | 2 }));
+            assert_eq!(Target::Nfs(target).to_string(), text);
+        }
     }
 
     #[test]
@@ -182,6 +232,7 @@ mod tests {
             "nfs://[::1/srv",
             "nfs://[::1]9/srv",
             "nfs://server/srv?version=4",
+            "nfs://server/srv?version=4.0",
             "nfs://server/srv?rsize=1",
             "floor://server",
         ] {

@@ -74,6 +74,11 @@ impl Caller {
         Ok(result)
     }
 
+    /// The connection, with nothing under way.
+    pub fn into_stream(self) -> TcpStream {
+        self.stream
+    }
+
     fn receive(&mut self) -> Result<()> {
         self.reply.clear();
         loop {

@@ -5,7 +5,10 @@ mod caller;
 mod files;
 mod identity;
 mod mount;
-mod nfs;
+mod nfs3;
+mod nfs4;
+mod remote;
+mod results;
 mod socket;
 
 pub use caller::{Caller, Refused};
@@ -13,7 +16,11 @@ pub use files::Layout;
 pub(crate) use files::noise;
 pub use identity::{Identity, first_xid};
 pub use mount::root_handle;
-pub use nfs::{Found, Nfs};
+pub use nfs3::Nfs3;
+pub use nfs4::Nfs4;
+pub(crate) use nfs4::{latest, open};
+pub use remote::{Extent, Limits, OpenFile, Remote, Session};
+pub use results::{Results, success};
 pub use socket::connect;
 
 /// A file handle that is kept.
@@ -30,8 +37,11 @@ pub struct Program {
 
 impl Program {
     /// NFS version 3.
-    pub const NFS: Program =
+    pub const NFS3: Program =
         Program { number: hayase_proto::nfs3::PROGRAM, version: hayase_proto::nfs3::VERSION };
+    /// NFS version 4.
+    pub const NFS4: Program =
+        Program { number: hayase_proto::nfs4::PROGRAM, version: hayase_proto::nfs4::VERSION };
     /// MOUNT as it goes with NFS version 3.
     pub const MOUNT: Program =
         Program { number: hayase_proto::mount::PROGRAM, version: hayase_proto::mount::VERSION_3 };

@@ -7,7 +7,7 @@ use hayase_proto::mount::{self, MntArgs, MntRes};
 use hayase_proto::portmap::{self, pmap};
 use hayase_xdr::Opaque;
 
-use super::{Caller, Handle, Identity, Nfs, Program};
+use super::{Caller, Handle, Identity, Nfs3, Program, Remote};
 use crate::target::NfsTarget;
 
 /// Mounts the target's path, or the longest part of it that may be mounted, and looks up the
@@ -35,10 +35,10 @@ fn beginnings(path: &str) -> impl Iterator<Item = usize> {
 
 fn walk(target: &NfsTarget, identity: &Identity, root: Handle, rest: &str) -> Result<Handle> {
     let names = rest.split('/').filter(|name| !name.is_empty());
-    let mut nfs = Nfs::connect(target.host.resolve()?, identity.clone())?;
+    let mut nfs = Nfs3::connect(target.host.resolve()?, identity.clone())?;
     names.into_iter().try_fold(root, |dir, name| {
         let found = nfs.lookup(&dir, name)?;
-        found.map(|f| f.handle).with_context(|| format!("there is no {name} on the way to {rest}"))
+        found.with_context(|| format!("there is no {name} on the way to {rest}"))
     })
 }
 

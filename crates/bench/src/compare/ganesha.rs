@@ -1,5 +1,5 @@
 //! NFS-Ganesha with a fair configuration: its defaults for threads and caches, transfers of 1 MiB,
-//! and nothing beside NFSv3 and MOUNT.
+//! enough slots, and nothing beside NFS and MOUNT.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::process::{Process, free_port, loopback};
-use crate::target::{Host, NfsTarget, Target};
+use crate::target::{Host, NfsTarget, Version};
 
 const PORTMAPPER: u16 = 111;
 
@@ -16,9 +16,8 @@ const PORTMAPPER: u16 = 111;
 #[derive(Debug)]
 pub(super) struct Ganesha {
     pub(super) server: Process,
-    pub(super) target: Target,
-    // Ends after the server.
-    _rpcbind: Process,
+    pub(super) target: NfsTarget,
+    pub(super) rpcbind: Process,
 }
 
 impl Ganesha {
@@ -38,12 +37,13 @@ impl Ganesha {
         let mut server = Process::start(&mut command, &state.join("ganesha.out"))?;
         server.wait_for(loopback(port))?;
         server.wait_for(loopback(mountport))?;
-        let target = Target::Nfs(NfsTarget {
+        let target = NfsTarget {
             host: Host { name: "127.0.0.1".to_owned(), port },
             path: export.to_string_lossy().into_owned(),
+            version: Version::V3,
             mountport: Some(mountport),
-        });
-        Ok(Ganesha { server, target, _rpcbind: rpcbind })
+        };
+        Ok(Ganesha { server, target, rpcbind })
     }
 }
 
@@ -53,13 +53,14 @@ fn configuration(export: &Path, state: &Path, port: u16, mountport: u16) -> Stri
         "NFS_CORE_PARAM {{
     NFS_Port = {port};
     MNT_Port = {mountport};
-    Protocols = 3;
+    Protocols = 3, 4;
     Enable_NLM = false;
     Enable_RQUOTA = false;
     Enable_UDP = false;
 }}
 NFSV4 {{
     Graceless = true;
+    Slot_Table_Size = 256;
     RecoveryRoot = \"{state}\";
 }}
 LOG {{
@@ -68,8 +69,8 @@ LOG {{
 EXPORT {{
     Export_Id = 1;
     Path = \"{export}\";
-    Pseudo = \"/export\";
-    Protocols = 3;
+    Pseudo = \"{export}\";
+    Protocols = 3, 4;
     Transports = TCP;
     Access_Type = RW;
     Squash = No_Root_Squash;

@@ -16,6 +16,7 @@ use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 
 use crate::load;
+use crate::target::Version;
 use crate::units::{parse_bytes, parse_duration};
 use cases::Case;
 use servers::Contestant;
@@ -35,6 +36,10 @@ pub struct Comparison {
     /// A directory for the files to work on, on the file system to measure with
     #[arg(long)]
     dir: PathBuf,
+
+    /// Versions of NFS by which each server is measured; floors only know NFSv3
+    #[arg(long, value_delimiter = ',', default_value = "3,4.1")]
+    vers: Vec<Version>,
 
     /// Rounds; the table has the medians
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..100))]
@@ -109,7 +114,10 @@ fn measure(comparison: &Comparison, cases: &[Case], contestants: &[Contestant]) 
                 let (target, pid) = contestant.serving(case.floor)?;
                 let report = load::run(&target, &case.job, Some(pid))
                     .with_context(|| format!("{} with {}", case.name, contestant.name))?;
-                table.add(case.name, contestant.name, report);
+                if let Some(wanted) = report.wanted_in_vain() {
+                    eprintln!("  {} slots, where {wanted} are wanted", report.depth);
+                }
+                table.add(case.name, &contestant.name, report);
             }
         }
     }

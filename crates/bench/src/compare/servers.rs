@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
@@ -13,26 +14,39 @@ use super::Comparison;
 use super::ganesha::Ganesha;
 use super::process::{Process, free_port, loopback};
 use crate::floor::Kind;
-use crate::target::{Host, NfsTarget, Target};
+use crate::target::{Host, NfsTarget, Target, Version};
+
+/// The floor's row.
+pub(super) const FLOOR: &str = "floor";
 
 /// A row of the table.
 pub(super) struct Contestant {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     serving: Serving,
 }
 
 enum Serving {
-    Server { process: Process, target: Target },
-    Ganesha(Ganesha),
+    /// A server by one of the versions that it speaks.
+    Server(Rc<Server>, Version),
     Floors(Floors),
+}
+
+/// A server that runs.
+struct Server {
+    process: Process,
+    target: NfsTarget,
+    /// What it needs; ends after it.
+    _others: Option<Process>,
 }
 
 impl Contestant {
     /// Where to find it for a case with this floor, and its process.
     pub(super) fn serving(&self, floor: Kind) -> Result<(Target, u32)> {
         Ok(match &self.serving {
-            Serving::Server { process, target } => (target.clone(), process.pid()),
-            Serving::Ganesha(ganesha) => (ganesha.target.clone(), ganesha.server.pid()),
+            Serving::Server(server, version) => {
+                let target = NfsTarget { version: *version, ..server.target.clone() };
+                (Target::Nfs(target), server.process.pid())
+            }
             Serving::Floors(floors) => floors.serving(floor)?,
         })
     }
@@ -48,19 +62,32 @@ pub(super) fn start(comparison: &Comparison, scratch: &Path) -> Result<Vec<Conte
     let state = directory("state")?;
     let mut contestants = Vec::new();
     if let Some(binary) = &comparison.hayase {
-        let serving = hayase(binary, &comparison.hayase_arg, &directory("hayase")?, &state)?;
-        contestants.push(Contestant { name: "hayase", serving });
+        let server = hayase(binary, &comparison.hayase_arg, &directory("hayase")?, &state)?;
+        contestants.extend(by_version("hayase", server, &comparison.vers));
     }
     let floors = Floors::new(directory("floor")?, comparison.size)?;
-    contestants.push(Contestant { name: "floor", serving: Serving::Floors(floors) });
+    contestants.push(Contestant { name: FLOOR.to_owned(), serving: Serving::Floors(floors) });
     if comparison.ganesha {
-        let ganesha = Ganesha::start(&directory("ganesha")?, &state)?;
-        contestants.push(Contestant { name: "ganesha", serving: Serving::Ganesha(ganesha) });
+        let Ganesha { server, target, rpcbind } = Ganesha::start(&directory("ganesha")?, &state)?;
+        let server = Server { process: server, target, _others: Some(rpcbind) };
+        contestants.extend(by_version("ganesha", server, &comparison.vers));
     }
     Ok(contestants)
 }
 
-fn hayase(binary: &Path, arguments: &[String], export: &Path, state: &Path) -> Result<Serving> {
+fn by_version<'a>(
+    name: &'a str,
+    server: Server,
+    versions: &'a [Version],
+) -> impl Iterator<Item = Contestant> + use<'a> {
+    let server = Rc::new(server);
+    versions.iter().map(move |version| Contestant {
+        name: format!("{name} v{version}"),
+        serving: Serving::Server(Rc::clone(&server), *version),
+    })
+}
+
+fn hayase(binary: &Path, arguments: &[String], export: &Path, state: &Path) -> Result<Server> {
     let port = free_port()?;
     let mut command = Command::new(binary);
     // As NFS-Ganesha is told: root stays root.
@@ -71,12 +98,13 @@ fn hayase(binary: &Path, arguments: &[String], export: &Path, state: &Path) -> R
     command.arg(exports).arg("--state-dir").arg(state.join("hayase")).args(arguments);
     let mut process = Process::start(&mut command, &state.join("hayase.log"))?;
     process.wait_for(loopback(port))?;
-    let target = Target::Nfs(NfsTarget {
+    let target = NfsTarget {
         host: Host { name: "127.0.0.1".to_owned(), port },
         path: export.to_string_lossy().into_owned(),
+        version: Version::V3,
         mountport: None,
-    });
-    Ok(Serving::Server { process, target })
+    };
+    Ok(Server { process, target, _others: None })
 }
 
 /// Floors, each a process of this program, started when first needed.

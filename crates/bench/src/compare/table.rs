@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::servers::FLOOR;
 use crate::report::{Cost, Report};
 
 /// Reports by case and contestant, in the order in which they first came.
@@ -13,21 +14,23 @@ pub(super) struct Table {
 #[derive(Debug)]
 struct Cell {
     case: &'static str,
-    contestant: &'static str,
+    contestant: String,
     reports: Vec<Report>,
 }
 
 impl Table {
-    pub(super) fn add(&mut self, case: &'static str, contestant: &'static str, report: Report) {
+    pub(super) fn add(&mut self, case: &'static str, contestant: &str, report: Report) {
         let cell = self.cells.iter_mut().find(|c| c.case == case && c.contestant == contestant);
-        match cell {
-            Some(cell) => cell.reports.push(report),
-            None => self.cells.push(Cell { case, contestant, reports: vec![report] }),
+        if let Some(cell) = cell {
+            cell.reports.push(report);
+        } else {
+            let contestant = contestant.to_owned();
+            self.cells.push(Cell { case, contestant, reports: vec![report] });
         }
     }
 
     fn floor_cpu(&self, case: &str) -> Option<f64> {
-        let floor = self.cells.iter().find(|c| c.case == case && c.contestant == "floor")?;
+        let floor = self.cells.iter().find(|c| c.case == case && c.contestant == FLOOR)?;
         Some(floor.server_cpu())
     }
 }

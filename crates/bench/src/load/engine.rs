@@ -4,13 +4,15 @@ use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rustix::event::epoll;
 use rustix::io::Errno;
 
 use super::connection::{Connection, Shared};
+use super::slots::Slots;
 use super::tally::{Measured, Tally};
-use crate::client::{Identity, connect};
+use crate::client::{Caller, Identity, Layout, Session};
+use crate::job::Job;
 use crate::measure::{CpuMeter, ServerProcess};
 use crate::workload::Workload;
 
@@ -39,31 +41,47 @@ pub struct Engine {
     epoll: OwnedFd,
     connections: Vec<Connection>,
     identity: Identity,
+    session: Option<Session>,
+    slots: Slots,
     began: Instant,
 }
 
 impl Engine {
-    /// Opens `nconnect` connections for `iodepth` calls each.
+    /// Opens the job's connections, of the same client as `layout`.
     pub fn connect(
         server: SocketAddr,
         identity: &Identity,
-        nconnect: u16,
-        iodepth: u16,
+        job: &Job,
+        mut layout: Option<&mut Layout>,
     ) -> Result<Self> {
+        let (nconnect, iodepth) = (job.nconnect, job.iodepth);
+        let session = layout.as_ref().and_then(|layout| layout.session());
+        let slots = Slots::new(session.as_ref(), nconnect, iodepth);
+        ensure!(
+            slots.granted() >= nconnect.into(),
+            "the server grants {} slots, which is less than one for each connection",
+            slots.granted(),
+        );
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let mut connections = Vec::new();
-        for number in 0..usize::from(nconnect) {
-            let socket = connect(server).with_context(|| format!("connect to {server}"))?;
+        for number in 0..u32::from(nconnect) {
+            let mut caller = Caller::connect(server, identity.clone())?;
+            if let Some(layout) = &mut layout {
+                layout.join(&mut caller)?;
+            }
+            let socket = caller.into_stream();
             let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::ET;
-            epoll::add(&epoll, &socket, epoll::EventData::new_u64(number as u64), flags)?;
-            connections.push(Connection::new(socket, iodepth, number * usize::from(iodepth)));
+            epoll::add(&epoll, &socket, epoll::EventData::new_u64(number.into()), flags)?;
+            connections.push(Connection::new(socket, iodepth, number));
         }
-        Ok(Engine { epoll, connections, identity: identity.clone(), began: Instant::now() })
+        let (identity, began) = (identity.clone(), Instant::now());
+        Ok(Engine { epoll, connections, identity, session, slots, began })
     }
 
-    /// Slots of all connections.
-    pub fn slots(nconnect: u16, iodepth: u16) -> usize {
-        usize::from(nconnect) * usize::from(iodepth)
+    /// Calls that can be under way at once: what the job wants, or as many as the server has granted
+    /// slots so far.
+    pub fn depth(&self) -> u32 {
+        self.slots.granted()
     }
 
     /// Runs a workload. Returns with no call under way.
@@ -74,10 +92,11 @@ impl Engine {
         server: Option<&ServerProcess>,
     ) -> Result<Measured> {
         for connection in &mut self.connections {
-            connection.prepare(workload, &self.identity);
+            connection.prepare(workload, &self.identity, self.session.as_ref());
         }
         let mut tally = Tally::default();
-        let mut shared = Shared { workload, tally: &mut tally, ending: false };
+        let mut slots = self.slots;
+        let mut shared = Shared { workload, tally: &mut tally, slots: &mut slots, ending: false };
         let now_nanos = self.now_nanos();
         for connection in &mut self.connections {
             connection.issue(&mut shared, now_nanos)?;
@@ -94,6 +113,7 @@ impl Engine {
         let measured = std::mem::take(shared.tally);
         shared.ending = true;
         self.turn_until(None, &mut shared)?;
+        self.slots = slots;
         Ok(Measured { elapsed, tally: measured, client_cpu, server })
     }
 

@@ -2,8 +2,10 @@
 
 mod connection;
 mod engine;
+mod frame;
 mod output;
 mod run;
+mod slots;
 mod tally;
 
 pub use engine::{Engine, Phases};

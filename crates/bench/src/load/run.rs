@@ -1,14 +1,15 @@
 //! A job from beginning to end: lay out, run, clean up.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use hayase_proto::nfs4::StateId;
 
 use super::engine::{Engine, Phases};
 use super::tally::Measured;
-use crate::client::{Handle, Identity, Layout, Nfs, root_handle};
+use crate::client::{Handle, Identity, Layout, Nfs3, Nfs4, OpenFile, Remote, root_handle};
 use crate::job::{Job, Work};
 use crate::measure::ServerProcess;
 use crate::report::Report;
-use crate::target::Target;
+use crate::target::{NfsTarget, Target, Version};
 use crate::workload::{
     Attributes, Blocks, Creates, Listing, Order, Random, Reads, Workload, Writes,
 };
@@ -23,17 +24,35 @@ pub fn run(target: &Target, job: &Job, server_pid: Option<u32>) -> Result<Report
     let server = server_pid.map(ServerProcess::open).transpose()?;
     let identity = Identity::own();
     let address = target.host().resolve()?;
-    let layout = match target {
-        Target::Nfs(nfs) => {
-            let root = root_handle(nfs, &identity)?;
-            Some(Layout::begin(Nfs::connect(address, identity.clone())?, &root)?)
-        }
-        Target::Floor(_) => None,
+    let (version, mut layout) = match target {
+        Target::Nfs(nfs) => (nfs.version, Some(begin(nfs, job, &identity)?)),
+        Target::Floor(_) => (Version::V3, None),
     };
-    let engine = Engine::connect(address, &identity, job.nconnect, job.iodepth)?;
-    let mut session = Session { engine, layout, job, server: server.as_ref() };
-    let measured = session.run()?;
-    Ok(Report::new(target, job, &measured))
+    let engine = Engine::connect(address, &identity, job, layout.as_mut())?;
+    let mut session = Session { engine, layout, version, job, server: server.as_ref() };
+    let measured = session.run();
+    let depth = session.engine.depth();
+    // Also after a failure the server is left in order; the failure is what is told.
+    let ended = session.layout.map_or(Ok(()), Layout::end).context("leave the server");
+    let measured = measured?;
+    ended?;
+    Ok(Report::new(target, job, depth, &measured))
+}
+
+/// Introduces the client, and finds where to lay out.
+fn begin(target: &NfsTarget, job: &Job, identity: &Identity) -> Result<Layout> {
+    let (address, identity) = (target.host.resolve()?, identity.clone());
+    let (root, remote): (_, Box<dyn Remote>) = match target.version {
+        Version::V3 => {
+            let root = root_handle(target, &identity)?;
+            (root, Box::new(Nfs3::connect(address, identity)?))
+        }
+        Version::V4 { minor } => {
+            let mut nfs = Nfs4::connect(address, identity, minor, job.depth())?;
+            (nfs.walk(&target.path)?, Box::new(nfs))
+        }
+    };
+    Layout::begin(remote, &root)
 }
 
 /// A job on its way.
@@ -41,6 +60,7 @@ struct Session<'a> {
     engine: Engine,
     /// Not on a floor, which has no files.
     layout: Option<Layout>,
+    version: Version,
     job: &'a Job,
     server: Option<&'a ServerProcess>,
 }
@@ -51,7 +71,7 @@ impl Session<'_> {
             Work::Read | Work::Write | Work::RandRead | Work::RandWrite => self.data(),
             Work::GetAttr => {
                 let (_, files) = self.entries()?;
-                self.measure(&mut Attributes::new(files))
+                self.measure(&mut Attributes::new(&files, self.version))
             }
             Work::Create => self.creates(),
             Work::Remove => self.removes(),
@@ -69,7 +89,7 @@ impl Session<'_> {
         let measured = self.engine.run(workload, Phases::TO_THE_END, None)?;
         match measured.tally.first_error {
             None => Ok(()),
-            Some(failure) => bail!("{} to set up: {failure}", workload.proc()),
+            Some(failure) => bail!("{} to set up: {failure}", workload.procedure().name()),
         }
     }
 
@@ -82,15 +102,15 @@ impl Session<'_> {
                 layout.check_block(block)?;
                 layout.data_files(count, job.file_bytes()?)?
             }
-            None => floor_handles(count),
+            None => floor_files(count),
         };
         let order =
             if job.work.is_random() { Order::Random(Random::new(1)) } else { Order::Sequential };
         let blocks = Blocks::new(files.len(), per_file, order);
         if !job.work.writes_data() {
-            return self.measure(&mut Reads::new(files, blocks, block));
+            return self.measure(&mut Reads::new(self.version, &files, blocks, block));
         }
-        let measured = self.measure(&mut Writes::new(files.clone(), blocks, block))?;
+        let measured = self.measure(&mut Writes::new(self.version, &files, blocks, block))?;
         if let Some(layout) = &mut self.layout {
             layout.commit(&files)?;
         }
@@ -98,14 +118,16 @@ impl Session<'_> {
     }
 
     fn creates(&mut self) -> Result<Measured> {
-        let mut creates = Creates::new(self.directories()?, self.job.files());
+        let directories = self.directories()?;
+        let mut creates = self.create(directories, self.job.files());
         let measured = self.measure(&mut creates)?;
         self.aside(&mut creates.undo())?;
         Ok(measured)
     }
 
     fn removes(&mut self) -> Result<Measured> {
-        let mut creates = Creates::new(self.directories()?, self.job.files());
+        let directories = self.directories()?;
+        let mut creates = self.create(directories, self.job.files());
         self.aside(&mut creates)?;
         let mut removes = creates.undo();
         let measured = self.measure(&mut removes)?;
@@ -113,11 +135,17 @@ impl Session<'_> {
         Ok(measured)
     }
 
+    fn create(&self, directories: Vec<Handle>, count: Option<u32>) -> Creates {
+        let slots = self.job.depth() as usize;
+        Creates::new(self.version, directories, count, slots)
+    }
+
     fn listing(&mut self) -> Result<Measured> {
         let (directory, _) = self.entries()?;
-        let slots = Engine::slots(self.job.nconnect, self.job.iodepth);
+        let slots = self.job.depth() as usize;
         let plus = self.job.work == Work::ReaddirPlus;
-        self.measure(&mut Listing::new(directory, plus, self.job.block_bytes(), slots))
+        let max_bytes = self.job.block_bytes();
+        self.measure(&mut Listing::new(self.version, directory, plus, max_bytes, slots))
     }
 
     fn directories(&mut self) -> Result<Vec<Handle>> {
@@ -137,7 +165,8 @@ impl Session<'_> {
         };
         let directory = layout.directory(&format!("entries.{count}"))?;
         if !layout.has_name(&directory, count - 1)? {
-            self.aside(&mut Creates::new(vec![directory.clone()], Some(count)))?;
+            let mut creates = self.create(vec![directory.clone()], Some(count));
+            self.aside(&mut creates)?;
         }
         let files = match (self.job.work, &mut self.layout) {
             (Work::GetAttr, Some(layout)) => layout.named(&directory, count)?,
@@ -145,6 +174,11 @@ impl Session<'_> {
         };
         Ok((directory, files))
     }
+}
+
+fn floor_files(count: u32) -> Vec<OpenFile> {
+    let open = |handle| OpenFile { handle, stateid: StateId::ANONYMOUS };
+    floor_handles(count).into_iter().map(open).collect()
 }
 
 fn floor_handles(count: u32) -> Vec<Handle> {

@@ -8,7 +8,7 @@ use crate::workload::{Done, Failure};
 /// Counts of a stretch of time.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Calls answered as they should be.
+    /// Calls answered as they should be; work of several calls counts once.
     pub calls: u64,
     /// Bytes of data they moved.
     pub bytes: u64,
