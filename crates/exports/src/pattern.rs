@@ -36,6 +36,12 @@ impl Pattern {
     pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
         let text = text.to_ascii_lowercase();
         refuse_addresses(&text)?;
+        if text.starts_with('-') {
+            return Err(Problem::new(
+                format!("`{text}`: no host name begins with a dash"),
+                "default options begin with a dash, and stand without quotes",
+            ));
+        }
         let mut parts = Vec::new();
         let mut rest = text.as_bytes();
         while let [byte, after @ ..] = rest {
@@ -51,12 +57,7 @@ impl Pattern {
                     rest = after;
                 }
                 b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' => parts.push(Part::Byte(*byte)),
-                _ => {
-                    return Err(Problem::new(
-                        format!("`{text}` has a character that no host name has"),
-                        "use letters, digits, `-`, `_`, `.` and the wildcards `*`, `?`, `[…]`",
-                    ));
-                }
+                _ => return Err(odd_character(&text)),
             }
         }
         Ok(Self { text, parts })
@@ -105,6 +106,18 @@ impl Part {
     }
 }
 
+fn odd_character(pattern: &str) -> Problem {
+    Problem::new(
+        format!("`{pattern}` has a character that no host name has"),
+        "use letters, digits, `-`, `_`, `.` and the wildcards `*`, `?`, `[…]`",
+    )
+}
+
+/// Whether a class can be written with this byte in it.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b'(' | b')' | b'#')
+}
+
 /// A class after its opening bracket, and what follows its closing one.
 fn class<'a>(mut rest: &'a [u8], pattern: &str) -> Result<(Part, &'a [u8]), Problem> {
     let problem = |what: &str, remedy: &str| Problem::new(format!("`{pattern}`: {what}"), remedy);
@@ -116,11 +129,15 @@ fn class<'a>(mut rest: &'a [u8], pattern: &str) -> Result<(Part, &'a [u8]), Prob
     loop {
         match rest {
             [] => return Err(problem("a `[` is not closed", "add the closing `]`")),
+            [byte, ..] if !is_plain(*byte) => return Err(odd_character(pattern)),
             // First in the class, a `]` or `-` stands for itself.
             [b']', after @ ..] if !ranges.is_empty() => {
                 return Ok((Part::Class { negated, ranges }, after));
             }
             [low, b'-', high, after @ ..] if *high != b']' => {
+                if !is_plain(*high) {
+                    return Err(odd_character(pattern));
+                }
                 if low > high {
                     return Err(problem(
                         "a range runs backwards",
@@ -216,6 +233,11 @@ mod tests {
             ("[2001:db8::1]", "brackets"),
             ("*.exämple.com", "no host name has"),
             ("*/24", "no host name has"),
+            // In quotes these were taken, and then shown as what could not be read again.
+            ("h[a b]*", "no host name has"),
+            ("h[a-\"]*", "no host name has"),
+            ("h[a-z(]*", "no host name has"),
+            ("-h*", "begins with a dash"),
         ] {
             let problem = Pattern::parse(pattern).unwrap_err();
             assert!(problem.message.contains(message), "{pattern}: {problem}");
