@@ -30,6 +30,8 @@ pub struct Peer {
     pub(crate) id: u64,
     /// Calls of our own go here; a datagram has none.
     pub(crate) channel: Option<Arc<dyn Channel>>,
+    /// The client of NFSv4.0 that used it last, 0 for none.
+    client_40: AtomicU64,
     /// It has ended; calls of it may still be running.
     ended: AtomicBool,
     /// Where it comes from.
@@ -63,11 +65,25 @@ impl Peer {
         Peer {
             id,
             channel: None,
+            client_40: AtomicU64::new(0),
             ended: AtomicBool::new(false),
             address,
             carrier,
             known: Mutex::default(),
         }
+    }
+
+    /// Notes which client of NFSv4.0 uses the connection.
+    pub(crate) fn note_client_40(&self, client: u64) {
+        if self.client_40.load(Ordering::Relaxed) != client {
+            self.client_40.store(client, Ordering::Relaxed);
+        }
+    }
+
+    /// The client of NFSv4.0 that used the connection last.
+    pub(crate) fn client_40(&self) -> Option<u64> {
+        let client = self.client_40.load(Ordering::Relaxed);
+        (client != 0).then_some(client)
     }
 
     /// Notes that the connection has ended.

@@ -5,7 +5,7 @@ use hayase_proto::nfs4::{
     Bitmap, CompoundHead, CompoundResHead, CompoundResWriter, NfsStat, Op, StateId, Status,
 };
 use hayase_rpc::{Credential, Refusal, flavor};
-use hayase_state::{ClientId, ConnId, Now, Principal, Ticket};
+use hayase_state::{ConnId, Now, Principal, Ticket};
 use hayase_vfs::Wait;
 use hayase_xdr::{Decode, Encode, Reader};
 
@@ -290,11 +290,6 @@ impl Compound<'_> {
     /// The connection it came over.
     pub(crate) fn conn(&self) -> ConnId {
         ConnId(self.call.peer.id)
-    }
-
-    /// The client whose session this is; NFSv4.0 has none.
-    pub(crate) fn client(&self) -> Option<ClientId> {
-        self.ticket.as_ref().map(Ticket::client)
     }
 
     /// Makes an object the current file handle. No state belongs to it yet.

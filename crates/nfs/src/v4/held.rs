@@ -54,7 +54,7 @@ impl Call<'_> {
 impl Compound<'_> {
     /// Has a file given back by others before this client changes it.
     pub(crate) fn before(&self, change: Change, file: &FileKey) -> Result<(), Fault> {
-        self.call.server.v4.before(change, file, self.client())
+        self.call.server.v4.before(change, file, self.sender())
     }
 
     /// The same for the file that a name leads to, if it leads to one.
@@ -84,7 +84,7 @@ impl Compound<'_> {
             return Ok(());
         }
         let (v4, key) = (&self.call.server.v4, file.key());
-        let Some(holder) = v4.state.write_holder(self.client(), &key) else { return Ok(()) };
+        let Some(holder) = v4.state.write_holder(self.sender(), &key) else { return Ok(()) };
         if self.call.wait == Wait::Never {
             return Err(Error::WouldBlock.into());
         }

@@ -17,6 +17,7 @@ mod pseudo;
 mod sequenced;
 mod setup;
 mod table;
+mod who;
 
 pub use callback::{Dialer, NoDialer, Replied};
 pub(crate) use pseudo::PseudoTree;

@@ -10,6 +10,7 @@ use hayase_vfs::Time;
 
 use super::callback::{Callbacks, Dialer, NoDialer};
 use super::mirror::Mirror;
+use super::who::Addresses;
 use crate::handle::WireHandle;
 use crate::{ExportId, ExportTable, HandleKey};
 
@@ -93,6 +94,7 @@ pub(crate) struct Shared {
     pub(super) record_order: Mutex<RecordOrder>,
     pub(crate) callbacks: Callbacks,
     pub(super) mirror: Mirror,
+    pub(super) addresses: Addresses,
     pub(super) exports: Arc<ArcSwap<ExportTable>>,
     pub(super) dialer: Box<dyn Dialer>,
     pub(crate) delegations: bool,
@@ -116,6 +118,7 @@ impl Shared {
             record_order: Mutex::default(),
             callbacks: Callbacks::default(),
             mirror: Mirror::default(),
+            addresses: Addresses::default(),
             exports,
             dialer: setup.dialer,
             delegations: setup.delegations,

@@ -11,7 +11,7 @@ use hayase_state::CallbackAddress;
 
 use super::message::{Answer, decode_40, encode_40};
 use super::pending::Reply;
-use super::{Message, TRIES, Waiting};
+use super::{Message, Waiting};
 use crate::v4::setup::Shared;
 
 /// What is done with the reply; none if there was none.
@@ -79,13 +79,12 @@ impl Shared {
 
     /// Notes what came of calls to addresses.
     pub(super) fn settle_dialed(&self) {
-        for (mut call, answer) in self.callbacks.ended.take() {
+        for (call, answer) in self.callbacks.ended.take() {
+            tracing::debug!("{:?} to client {:x}: {answer:?}", call.message, call.client.0);
             self.state.callback_path(call.client, answer.is_some());
             let is_recall = matches!(call.message, Message::Recall { .. });
-            let again = answer.is_none_or(|answer| answer.is_puzzled());
-            if is_recall && again && call.tries < TRIES {
-                call.tries += 1;
-                self.callbacks.lock().waiting.push(call);
+            if is_recall && answer.is_none_or(|answer| answer.is_puzzled()) {
+                self.try_later(call, &answer.unwrap_or_default());
             }
         }
     }

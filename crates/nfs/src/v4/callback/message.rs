@@ -29,7 +29,12 @@ pub(super) struct Answer {
 impl Answer {
     /// Whether the client could not make sense of it: it may not know yet what it was granted.
     pub(super) fn is_puzzled(&self) -> bool {
-        matches!(self.status, Some(Status::Delay | Status::BadHandle | Status::BadStateId))
+        self.denies() || self.status == Some(Status::Delay)
+    }
+
+    /// Whether the client says that it knows no such file or delegation.
+    pub(super) fn denies(&self) -> bool {
+        matches!(self.status, Some(Status::BadHandle | Status::BadStateId))
     }
 }
 

@@ -165,8 +165,9 @@ impl Shared {
 
     /// Notes what came of a call.
     fn settle(&self, pending: Pending, answer: Option<Answer>) {
-        let Pending { mut call, callback, reply, .. } = pending;
+        let Pending { call, callback, reply, .. } = pending;
         let client = call.client;
+        tracing::debug!("{:?} to client {:x}: {answer:?}", call.message, client.0);
         if call.message == Message::Null {
             self.state.callback_done(callback, CallbackOutcome::NotSent);
             self.state.callback_path(client, answer.is_some());
@@ -184,9 +185,28 @@ impl Shared {
         if let (Some(reply), Some(attributes)) = (reply, answer.attributes) {
             reply.send(attributes);
         }
-        if (answer.sequence.is_some() || answer.is_puzzled()) && call.tries < TRIES {
+        if answer.sequence.is_some() || answer.is_puzzled() {
+            self.try_later(call, &answer);
+        }
+    }
+
+    /// A client could not do what it was told. One that says again and again that it does not
+    /// know of a delegation does not use it: nobody has to wait for its return.
+    fn try_later(&self, mut call: Waiting, answer: &Answer) {
+        if call.tries < TRIES {
             call.tries += 1;
             self.callbacks.lock().waiting.push(call);
+            return;
+        }
+        let Message::Recall { stateid, file, .. } = call.message else { return };
+        let held = self.state.delegation_of(call.client, &file);
+        let Some(grant) = held.filter(|grant| grant.stateid.other == stateid.other) else { return };
+        if answer.denies() {
+            tracing::info!("client {:x} denies having a delegation", call.client.0);
+            let mut effects = Vec::new();
+            self.state.withdraw(&file, &grant, &mut effects);
+            // What failed has been logged.
+            let _ = self.perform(effects);
         }
     }
 

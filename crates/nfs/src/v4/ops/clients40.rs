@@ -44,10 +44,14 @@ pub(crate) fn setclientid_confirm(
 ) -> Result<(), Fault> {
     let v4 = &compound.call.server.v4;
     let principal = compound.principal();
-    v4.act(|effects| v4.state.setclientid_confirm(compound.now, principal, &args, effects))
+    v4.act(|effects| v4.state.setclientid_confirm(compound.now, principal, &args, effects))?;
+    compound.note_sender(ClientId(args.clientid));
+    Ok(())
 }
 
 pub(crate) fn renew(compound: &mut Compound<'_>, args: RenewArgs) -> Result<(), Fault> {
-    let state = &compound.call.server.v4.state;
-    Ok(state.renew(compound.now, ClientId(args.clientid))?)
+    let client = ClientId(args.clientid);
+    compound.call.server.v4.state.renew(compound.now, client)?;
+    compound.note_sender(client);
+    Ok(())
 }

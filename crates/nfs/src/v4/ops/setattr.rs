@@ -62,7 +62,7 @@ fn authorize(
     stateid: StateId,
     new: &New,
 ) -> Result<(), Fault> {
-    let mut by = compound.client();
+    let mut by = compound.sender();
     if new.set.size.is_some() {
         by = match compound.may(file, stateid, IoAccess::Write)? {
             IoGrant::Open { client } | IoGrant::Delegation { client } => Some(client),

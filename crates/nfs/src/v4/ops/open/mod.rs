@@ -45,6 +45,7 @@ fn run(
     let want = Want::new(args.share_access, compound.minor)?;
     let claim = claim(compound, &args.claim)?;
     v4.state.open_precheck(now, client, claim)?;
+    compound.note_sender(client);
 
     let found = file::find(compound, args, share)?;
     let Found { file, cinfo, attrset, truncate, change } = found;
