@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
-use hayase_server::Options;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use hayase_server::{Delegations, Options};
 
 /// Serves files over NFS as fast as the hardware allows.
 #[derive(Debug, Parser)]
@@ -70,9 +70,22 @@ pub(crate) struct Serve {
     /// Seconds after a restart in which NFSv4 clients may claim their state [default: a lease]
     #[arg(long, value_name = "SECS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     grace_secs: Option<u32>,
+    /// Which files NFSv4 clients may keep to themselves until others want them: none; those of
+    /// which the kernel tells when a local program wants them; or all, also where a local
+    /// program then sees and does what the client does not know of
+    #[arg(long, value_enum, default_value_t = Lend::Guarded, value_name = "WHICH")]
+    delegations: Lend,
     /// Neither register with this host's rpcbind nor stand in for it on port 111
     #[arg(long)]
     no_portmap: bool,
+}
+
+/// Which delegations there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Lend {
+    Never,
+    Guarded,
+    Always,
 }
 
 impl From<Serve> for Options {
@@ -87,6 +100,11 @@ impl From<Serve> for Options {
             threads: serve.threads.map(usize::from),
             lease_secs: serve.lease_secs,
             grace_secs: serve.grace_secs,
+            delegations: match serve.delegations {
+                Lend::Never => Delegations::Never,
+                Lend::Guarded => Delegations::Guarded,
+                Lend::Always => Delegations::Always,
+            },
             portmap: !serve.no_portmap,
         }
     }

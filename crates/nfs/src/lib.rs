@@ -22,4 +22,4 @@ pub use hayase_state::Config as StateConfig;
 pub use limits::Limits;
 pub use peer::{Carrier, Channel, Peer};
 pub use service::{Answered, NfsService};
-pub use v4::{Clock, Dialer, NoDialer, NoRecords, Records, Replied, Setup};
+pub use v4::{Clock, Delegations, Dialer, NoDialer, NoRecords, Records, Replied, Setup};

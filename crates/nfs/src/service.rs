@@ -39,7 +39,7 @@ pub(crate) struct Server {
     pub(crate) limits: Limits,
     pub(crate) replies: ReplyCache,
     pub(crate) mounts: MountList,
-    pub(crate) v4: v4::Shared,
+    pub(crate) v4: Arc<v4::Shared>,
 }
 
 /// The NFS and MOUNT programs of one server.
@@ -61,7 +61,8 @@ impl NfsService {
         let replies = ReplyCache::new(limits.reply_cache_bytes);
         let mounts = MountList::new(limits.mount_list);
         let exports = Arc::new(ArcSwap::from_pointee(exports));
-        let v4 = v4::Shared::new(setup, key.clone(), Arc::clone(&exports));
+        let v4 = Arc::new(v4::Shared::new(setup, key.clone(), Arc::clone(&exports)));
+        v4.listen(&exports.load());
         let server = Server { exports, key, names, limits, replies, mounts, v4 };
         NfsService { server, generations: AtomicU64::new(1) }
     }
@@ -69,6 +70,7 @@ impl NfsService {
     /// Replaces all exports at once. Handles of exports that stay, stay good.
     pub fn set_exports(&self, mut exports: ExportTable) {
         exports.generation = self.generations.fetch_add(1, Ordering::Relaxed);
+        self.server.v4.listen(&exports);
         self.server.exports.store(Arc::new(exports));
     }
 

@@ -31,6 +31,7 @@ mod state_dir;
 mod status;
 mod system;
 
+pub use hayase_nfs::Delegations;
 pub use options::Options;
 pub use run::run;
 pub use server::Server;

@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use hayase_nfs::Delegations;
+
 /// Everything that `hayase serve` can be told.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -25,6 +27,8 @@ pub struct Options {
     /// Seconds after a restart in which NFSv4 clients may claim their state, at most; by default
     /// a lease.
     pub grace_secs: Option<u32>,
+    /// Which files are lent to NFSv4 clients.
+    pub delegations: Delegations,
     /// Tell the portmapper of this host, or be it if there is none.
     pub portmap: bool,
 }
@@ -41,6 +45,7 @@ impl Default for Options {
             threads: None,
             lease_secs: 90,
             grace_secs: None,
+            delegations: Delegations::Guarded,
             portmap: true,
         }
     }

@@ -43,7 +43,7 @@ pub(crate) fn setup(options: &Options, dir: &Path, identity: Vec<u8>) -> Result<
         records: Box::new(Durable(records)),
         clock: Box::new(move || start.elapsed()),
         dialer: Box::new(Dialer::start()?),
-        delegations: true,
+        delegations: options.delegations,
     })
 }
 

@@ -77,7 +77,11 @@ impl Shared {
                 self.show_unlocked(&file);
                 Ok(())
             }
-            Effect::DelegationEnded { .. } | Effect::Unused { .. } => Ok(()),
+            Effect::DelegationEnded { file } => {
+                self.unguard(&file);
+                Ok(())
+            }
+            Effect::Unused { .. } => Ok(()),
         }
     }
 

@@ -22,7 +22,7 @@ mod who;
 pub use callback::{Dialer, NoDialer, Replied};
 pub(crate) use pseudo::PseudoTree;
 pub(crate) use setup::Shared;
-pub use setup::{Clock, NoRecords, Records, Setup};
+pub use setup::{Clock, Delegations, NoRecords, Records, Setup};
 
 use hayase_buf::ReplyBuf;
 use hayase_proto::nfs4::{PROC_COMPOUND, PROC_NULL};

@@ -1,12 +1,12 @@
 //! What NFSv4 shares between all calls, and what it is given at the start.
 
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use hayase_state::{ClientName, ClientRecord, Config, FileKey, Now, RecordOrder, State};
-use hayase_vfs::Time;
+use hayase_vfs::{Time, Vfs};
 
 use super::callback::{Callbacks, Dialer, NoDialer};
 use super::mirror::Mirror;
@@ -38,6 +38,18 @@ impl Records for NoRecords {
     }
 }
 
+/// Which files are lent to clients (RFC 8881 §10.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delegations {
+    /// None.
+    Never,
+    /// Those for which the file system tells when a local program wants them back.
+    Guarded,
+    /// All. What a local program does to a file that is lent, its holder may not see, and
+    /// what the holder has not written back, no local program sees.
+    Always,
+}
+
 /// Time since the server started.
 pub type Clock = Box<dyn Fn() -> Duration + Send + Sync>;
 
@@ -61,9 +73,8 @@ pub struct Setup {
     pub clock: Clock,
     /// Calls clients of NFSv4.0.
     pub dialer: Box<dyn Dialer>,
-    /// Lend files to clients that can be called back. What local programs do to a file that
-    /// is lent is not seen by its holder at once.
-    pub delegations: bool,
+    /// Whether files are lent to clients that can be called back.
+    pub delegations: Delegations,
 }
 
 impl Default for Setup {
@@ -79,7 +90,7 @@ impl Default for Setup {
             records: Box::new(NoRecords),
             clock: Box::new(move || start.elapsed()),
             dialer: Box::new(NoDialer),
-            delegations: true,
+            delegations: Delegations::Guarded,
         }
     }
 }
@@ -97,7 +108,9 @@ pub(crate) struct Shared {
     pub(super) addresses: Addresses,
     pub(super) exports: Arc<ArcSwap<ExportTable>>,
     pub(super) dialer: Box<dyn Dialer>,
-    pub(crate) delegations: bool,
+    pub(crate) delegations: Delegations,
+    /// File systems that say when a local program wants a file.
+    pub(super) listening: Mutex<Vec<Weak<dyn Vfs>>>,
     /// Names whose records are still to be taken off stable storage.
     pub(super) unforgotten: Mutex<Vec<(ClientName, u64)>>,
     key: HandleKey,
@@ -122,6 +135,7 @@ impl Shared {
             exports,
             dialer: setup.dialer,
             delegations: setup.delegations,
+            listening: Mutex::default(),
             unforgotten: Mutex::default(),
             key,
             lease_secs,

@@ -12,7 +12,7 @@ use hayase_nfs::{
     Answered, Carrier, Channel, Export, ExportId, ExportTable, HandleKey, Limits, NfsService, Peer,
     Setup,
 };
-use hayase_vfs::{Vfs, Wait};
+use hayase_vfs::{Cx, Vfs, Wait};
 
 use super::{Args, Attr, KEEP, Reply, args, mnt, proc, program, read_body, stat};
 
@@ -64,6 +64,16 @@ impl Lab {
     /// The first file system.
     pub fn disk(&self) -> &MemFs {
         &self.disks[0]
+    }
+
+    /// A local program wants a file of the first export; whether that is watched for.
+    pub fn wanted_locally(&self, name: &str) -> bool {
+        let cred = hayase_vfs::Cred::root();
+        let cx = Cx { cred: &cred, wait: Wait::Allowed, durability: hayase_vfs::Durability::Sync };
+        let disk = self.disk();
+        let name = hayase_vfs::Name::new(name.as_bytes()).expect("a name");
+        let node = disk.lookup(&cx, &disk.root(), name).expect("a file");
+        disk.conflict_locally(&node.handle)
     }
 
     /// Other exports of the first file systems.

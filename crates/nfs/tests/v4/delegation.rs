@@ -81,6 +81,19 @@ fn clients_of_nfs_3_wait_for_it_too() {
     assert_eq!(inbox.0.lock().unwrap().len(), 1);
 }
 
+/// A program on the server's own machine wants the file.
+#[test]
+fn local_programs_recall_too() {
+    let lab = Lab::open();
+    let (session, inbox, stateid) = holder(&lab);
+    let lent = lab.wanted_locally("file");
+    assert!(lent, "the file is watched");
+    assert_eq!(inbox.0.lock().unwrap().len(), 1);
+    let give = ops().at("/srv/file").op(op::DELEGRETURN, &args().raw(&stateid));
+    assert_eq!(session.status(&give), stat::OK);
+    assert!(!lab.wanted_locally("file"), "nobody watches what is not lent");
+}
+
 #[test]
 fn replies_nobody_waits_for_are_garbage() {
     let lab = Lab::open();

@@ -7,10 +7,11 @@ use hayase_buf::ReplyBuf;
 use hayase_proto::nfs4::{
     OpenArgs as WireOpen, OpenClaim, OpenResOk, StateId, Status, open_result,
 };
-use hayase_state::{Claim, ClientId, Offer, OpenArgs, Share, Want};
+use hayase_state::{Claim, ClientId, Delegation, Offer, OpenArgs, Share, Want};
 use hayase_vfs::{SetAttr, Wcc};
 use hayase_xdr::{Encode, Reader};
 
+use crate::call::Target;
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
 use crate::v4::object::Object;
@@ -58,10 +59,39 @@ fn run(
         claim,
         truncates: truncate,
         want,
-        offer: if v4.delegations { Offer::any(change) } else { Offer::NONE },
+        offer: v4.offer(change),
     };
-    let opened = v4.act(|effects| v4.state.open(now, &opening, effects))?;
-    if truncate {
+    let Granted { stateid, confirm, delegation } = grant(compound, &opening, &file)?;
+    let mut rflags = open_result::LOCKTYPE_POSIX;
+    if compound.minor > 0 {
+        rflags |= open_result::MAY_NOTIFY_LOCK;
+    }
+    if confirm {
+        rflags |= open_result::CONFIRM;
+    }
+    if stateid.is_none() {
+        rflags |= open_result::NO_OPEN_STATEID;
+    }
+    let stateid = stateid.unwrap_or(StateId::ANONYMOUS);
+    let delegation = delegation::told(&delegation);
+    OpenResOk { stateid, cinfo, rflags, attrset, delegation }.encode(reply.bytes_mut());
+    compound.become_current(Object::Real(file));
+    compound.current_stateid = Some(stateid);
+    Ok(())
+}
+
+/// What an OPEN gets.
+struct Granted {
+    stateid: Option<StateId>,
+    confirm: bool,
+    delegation: Delegation,
+}
+
+/// Opens the file, empties it if that is asked for, and sees to it that a delegation holds.
+fn grant(compound: &Compound<'_>, opening: &OpenArgs<'_>, file: &Target) -> Result<Granted, Fault> {
+    let (v4, now) = (&compound.call.server.v4, compound.now);
+    let opened = v4.act(|effects| v4.state.open(now, opening, effects))?;
+    if opening.truncates {
         let empty = SetAttr { size: Some(0), ..SetAttr::default() };
         let (vfs, cx) = (file.vfs(), file.cx());
         if let Err(error) = vfs.set_attr(&cx, &file.handle, &empty, None, &mut Wcc::default()) {
@@ -72,22 +102,18 @@ fn run(
             return Err(error.into());
         }
     }
-    let mut rflags = open_result::LOCKTYPE_POSIX;
-    if compound.minor > 0 {
-        rflags |= open_result::MAY_NOTIFY_LOCK;
+    let (stateid, confirm) = (opened.stateid, opened.confirm);
+    let delegation = v4.guard(file, opened.delegation)?;
+    let refused = matches!(delegation, Delegation::Refused(_));
+    if stateid.is_none() && refused {
+        // The client would have done without an open, but not without anything.
+        let opening = OpenArgs { truncates: false, offer: Offer::NONE, ..*opening };
+        return grant(compound, &opening, file);
     }
-    if opened.confirm {
-        rflags |= open_result::CONFIRM;
-    }
-    if opened.stateid.is_none() {
-        rflags |= open_result::NO_OPEN_STATEID;
-    }
-    let stateid = opened.stateid.unwrap_or(StateId::ANONYMOUS);
-    let delegation = delegation::told(&opened.delegation);
-    OpenResOk { stateid, cinfo, rflags, attrset, delegation }.encode(reply.bytes_mut());
-    compound.become_current(Object::Real(file));
-    compound.current_stateid = Some(stateid);
-    Ok(())
+    // Only who said what it wants is told why it did not get it.
+    let silent = refused && !opening.want.is_explicit();
+    let delegation = if silent { Delegation::None } else { delegation };
+    Ok(Granted { stateid, confirm, delegation })
 }
 
 /// By what right the file is opened.
