@@ -67,6 +67,7 @@ pub fn ask(state_dir: &Path, request: Request) -> Result<Value> {
 #[derive(Debug)]
 pub(crate) struct AdminSocket {
     path: PathBuf,
+    listener: Arc<UnixListener>,
     stopping: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -88,21 +89,22 @@ impl AdminSocket {
         let listener = UnixListener::bind(&path).with_context(|| {
             format!("{}: if the path is long, choose a shorter --state-dir", cannot())
         })?;
+        let listener = Arc::new(listener);
         let stopping = Arc::new(AtomicBool::new(false));
-        let stop = Arc::clone(&stopping);
+        let (listening, stop) = (Arc::clone(&listener), Arc::clone(&stopping));
         let thread = std::thread::Builder::new()
             .name("admin".to_owned())
-            .spawn(move || serve(&listener, &answer, &stop))
+            .spawn(move || serve(&listening, &answer, &stop))
             .with_context(cannot)?;
-        Ok(AdminSocket { path, stopping, thread: Some(thread) })
+        Ok(AdminSocket { path, listener, stopping, thread: Some(thread) })
     }
 }
 
 impl Drop for AdminSocket {
     fn drop(&mut self) {
         self.stopping.store(true, Ordering::Relaxed);
-        // Wakes the thread out of accept.
-        let _ = UnixStream::connect(&self.path);
+        // Wakes the thread out of accept, also if somebody has removed the socket's file.
+        let _ = rustix::net::shutdown(&*self.listener, rustix::net::Shutdown::Both);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -116,8 +118,16 @@ fn serve(listener: &UnixListener, answer: &dyn Fn(Request) -> Result<Value>, sto
             return;
         }
         // One after the other: requests are short, and a silent peer is given up on.
-        if let Err(error) = stream.map_err(Into::into).and_then(|s| converse(s, answer)) {
-            tracing::debug!("admin socket: {error:#}");
+        match stream {
+            Ok(stream) => {
+                if let Err(error) = converse(stream, answer) {
+                    tracing::debug!("admin socket: {error:#}");
+                }
+            }
+            Err(error) => {
+                tracing::warn!("the admin socket cannot take a request: {error}");
+                std::thread::sleep(Duration::from_secs(1)); // want of descriptors, say
+            }
         }
     }
 }
@@ -146,6 +156,15 @@ fn converse(stream: UnixStream, answer: &dyn Fn(Request) -> Result<Value>) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn it_ends_when_its_file_is_gone() {
+        // A server whose state directory had been removed did not obey SIGTERM.
+        let dir = tempfile::tempdir().unwrap();
+        let socket = AdminSocket::start(admin_socket(dir.path()), |_| Ok(Value::Null)).unwrap();
+        dir.close().unwrap();
+        drop(socket);
+    }
 
     #[test]
     fn requests_are_answered_and_garbage_is_an_error() {

@@ -116,7 +116,8 @@ impl State {
         let limit = self.config.limits.reply_cache_bytes;
         let pressed = self.sessions.cached_bytes() > limit / 4 * 3;
         if found == Found::New && !pressed {
-            inner.slots.grow(self.config.limits.grown_slots_per_session);
+            let limit = self.config.limits.grown_slots_per_session;
+            inner.slots.grow(args.highest_slotid, limit);
         }
         let reply = inner.sequence_reply(&session, args, pressed);
         drop(inner);
