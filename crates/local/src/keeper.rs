@@ -96,6 +96,7 @@ impl Core {
             for node in self.nodes.of_shard(shard) {
                 seen += 1;
                 if node.stat().is_ok_and(|stat| stat.st_nlink == 0) {
+                    self.in_use.hold(&node);
                     self.nodes.forget(&node.handle);
                 }
             }

@@ -27,6 +27,7 @@ mod group_sync;
 mod handle;
 mod hash;
 mod identity;
+mod in_use;
 mod index;
 mod journal;
 mod keeper;
@@ -61,6 +62,7 @@ use rustix::process::{Resource, geteuid, getrlimit, umask};
 pub use identity::act_as_server;
 
 use identity::Identity;
+use in_use::InUse;
 use index::Index;
 use keeper::{Failed, Faults, Keeper};
 use lock::Locks;
@@ -138,6 +140,7 @@ struct Core {
     /// Files that are open for writing.
     writers: Mutex<Vec<Weak<Node>>>,
     failed: Failed,
+    in_use: InUse,
     faults: Faults,
     index: Index,
     searches: Searches,
@@ -198,6 +201,7 @@ impl LocalFs {
             started: Instant::now(),
             writers: Mutex::default(),
             failed: Failed::default(),
+            in_use: InUse::default(),
             faults: Faults::default(),
             index,
             searches: Searches::default(),

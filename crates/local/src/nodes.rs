@@ -387,6 +387,9 @@ impl Core {
             }
             return Ok(node);
         }
+        if let Some(node) = self.in_use.held(handle) {
+            return Ok(node);
+        }
         let name = Name::parse(handle).ok_or(Error::BadHandle)?;
         cx.may_block()?;
         let (path, mount) = match name {

@@ -42,7 +42,7 @@ impl Core {
         self.may_change(cx)?;
         let dir = self.directory(cx, dir)?;
         let victim = self.change_entries(cx, &dir, wcc, || {
-            let victim = self.victim(&dir, name);
+            let victim = self.victim(cx, &dir, name);
             fs::unlinkat(&dir.path, name.as_bytes(), flags).or_error("remove", &dir.path)?;
             Ok(victim)
         })?;
@@ -63,7 +63,7 @@ impl Core {
         let (to_dir, to_name) = (self.directory(cx, to.0)?, to.1);
         self.identity.become_caller(cx.cred)?;
         let rename = || {
-            let victim = self.victim(&to_dir, to_name);
+            let victim = self.victim(cx, &to_dir, to_name);
             fs::renameat(&from_dir.path, from_name.as_bytes(), &to_dir.path, to_name.as_bytes())
                 .or_error("rename", &from_dir.path)?;
             Ok(victim)
@@ -98,9 +98,14 @@ impl Core {
     }
 
     /// The file that an entry may be the last name of.
-    fn victim(&self, dir: &Arc<Node>, name: Name<'_>) -> Option<Victim> {
+    fn victim(&self, cx: &Cx<'_>, dir: &Arc<Node>, name: Name<'_>) -> Option<Victim> {
         let handle = self.handle_of_entry(dir, name)?;
-        let node = self.nodes.get(&handle);
+        let mut node = self.nodes.get(&handle);
+        if node.is_none() && self.in_use.is_kept(&handle) {
+            // A client has it open: it must not be gone before we hold it.
+            node = self.node(cx, &handle).ok();
+            self.identity.become_caller(cx.cred).ok()?;
+        }
         if node.is_none() && dir.mount.by_kernel {
             return None;
         }
@@ -120,6 +125,9 @@ impl Core {
             None => last_name,
         };
         if gone {
+            if let Some(node) = &node {
+                self.in_use.hold(node);
+            }
             self.nodes.forget(&handle);
             self.note_gone(&handle);
         }

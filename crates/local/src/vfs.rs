@@ -165,6 +165,14 @@ impl Vfs for LocalFs {
         self.core.sync()
     }
 
+    fn keep(&self, of: &Handle) {
+        self.core.in_use.keep(of);
+    }
+
+    fn let_go(&self, of: &Handle, is_used: &dyn Fn() -> bool) {
+        self.core.in_use.let_go(of, is_used);
+    }
+
     fn features(&self, cx: &Cx<'_>, of: &Handle) -> Result<Features> {
         self.core.features(cx, of)
     }

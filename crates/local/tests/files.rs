@@ -272,3 +272,28 @@ fn many_at_once_do_not_stand_in_each_others_way() {
         }
     });
 }
+
+/// A file that one client had open was gone for it when another removed it.
+#[test]
+fn a_file_that_a_client_has_open_outlives_its_last_name() {
+    for removed_here in [true, false] {
+        let served = Served::new();
+        let file = served.create(root(), &served.root, "f", 0o644).unwrap().handle;
+        served.write(root(), &file, 0, b"data").unwrap();
+        served.fs.keep(&file);
+        if removed_here {
+            let cx = served.cx(root());
+            served.fs.remove(&cx, &served.root, name("f"), &mut Wcc::default()).unwrap();
+        } else {
+            std::fs::remove_file(served.path("f")).unwrap();
+            // The background thread looks for such files.
+            std::thread::sleep(std::time::Duration::from_secs(3));
+        }
+        let read = || served.read(root(), &file, 0, 9);
+        assert_eq!(read(), Ok(b"data".to_vec()));
+        served.fs.let_go(&file, &|| true);
+        assert_eq!(read(), Ok(b"data".to_vec()), "somebody else has it open");
+        served.fs.let_go(&file, &|| false);
+        assert_eq!(read(), Err(Error::Stale));
+    }
+}

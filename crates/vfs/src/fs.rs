@@ -150,6 +150,14 @@ pub trait Vfs: Send + Sync {
     /// Brings everything written so far to stable storage.
     fn sync(&self) -> Result<()>;
 
+    /// A client has opened the file: it stays usable without a name, until [`Vfs::let_go`].
+    /// Once is enough, however many have it open.
+    fn keep(&self, _of: &Handle) {}
+
+    /// No client has the file open any more, unless `is_used` says otherwise; it is asked
+    /// while nobody can begin to keep the file.
+    fn let_go(&self, _of: &Handle, _is_used: &dyn Fn() -> bool) {}
+
     // What follows not every file system can do: it then fails with `Error::NotSupported`.
 
     /// What the file system that holds `of` can do of what follows.

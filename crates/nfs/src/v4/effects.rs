@@ -10,6 +10,7 @@ use hayase_state::{ClientName, ConnId, Effect};
 use super::callback::Message;
 use super::fault::Fault;
 use super::setup::{Records, Shared};
+use crate::ExportId;
 use crate::peer::Peer;
 
 impl Shared {
@@ -81,7 +82,12 @@ impl Shared {
                 self.unguard(&file);
                 Ok(())
             }
-            Effect::Unused { .. } => Ok(()),
+            Effect::Unused { file } => {
+                if let Some(export) = self.exports.load().by_id(ExportId(file.export)) {
+                    export.vfs.let_go(&file.handle, &|| self.state.is_known_file(&file));
+                }
+                Ok(())
+            }
         }
     }
 

@@ -91,6 +91,8 @@ struct Granted {
 fn grant(compound: &Compound<'_>, opening: &OpenArgs<'_>, file: &Target) -> Result<Granted, Fault> {
     let (v4, now) = (&compound.call.server.v4, compound.now);
     let opened = v4.act(|effects| v4.state.open(now, opening, effects))?;
+    // After the state knows of it: see `Effect::Unused`.
+    file.vfs().keep(&file.handle);
     if opening.truncates {
         let empty = SetAttr { size: Some(0), ..SetAttr::default() };
         let (vfs, cx) = (file.vfs(), file.cx());
