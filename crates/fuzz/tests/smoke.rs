@@ -29,7 +29,7 @@ fn smoke(name: &str, rounds: u64, most_bytes: usize) {
 
 #[test]
 fn record() {
-    smoke("record", 2000, 300);
+    smoke("record", 1000, 300);
 }
 
 #[test]
@@ -64,5 +64,5 @@ fn exports() {
 
 #[test]
 fn sequence() {
-    smoke("sequence", 2000, 800);
+    smoke("sequence", 1000, 800);
 }
