@@ -18,6 +18,8 @@ const NEEDED: &[(&str, &str)] = &[
     ("sqlite3", "sqlite3"),
     ("setfacl", "acl"),
     ("mkfs.ext4", "e2fsprogs"),
+    ("mkfs.xfs", "xfsprogs"),
+    ("nfs4_setfacl", "nfs4-acl-tools"),
     ("unshare", "util-linux"),
 ];
 

@@ -16,6 +16,7 @@ use crate::link::{self, Link, MTU_BYTES};
 use crate::scene::Scale;
 use crate::session::Session;
 use crate::stage::Spec;
+use crate::version::Version;
 use crate::wire::{AGENT_PORT, Frame, GuestSetup, HELLO_PORT, Request, Who, send_line};
 
 /// Where Debian's user-mode-linux keeps its kernel's modules, one directory for each release.
@@ -29,6 +30,8 @@ pub struct Client {
     number: u8,
     kernel: Child,
     begun: Instant,
+    /// In the place of version 3.
+    version: Option<Version>,
     /// Added to each mount's options.
     mount_options: Option<String>,
     /// A command ends within this, unless the test says otherwise.
@@ -111,6 +114,7 @@ impl Booting {
             number,
             kernel,
             begun: Instant::now(),
+            version: spec.version,
             mount_options: spec.mount_options.clone(),
             command_limit: Duration::from_secs(match spec.scale {
                 Scale::Quick => 120,
@@ -244,6 +248,7 @@ impl Client {
     /// Mounts `export` of the server, or hears why not.
     pub fn try_mount(&self, options: &str, export: &str, directory: &str) -> Result<Output> {
         let more = self.mount_options.iter().fold(String::new(), |_, more| format!(",{more}"));
+        let options = self.version.unwrap_or(Version::V3).of_options(options);
         let options = format!("{options}{more}");
         // Version 3 locks by NLM, whose status daemon mount.nfs(8) starts if it finds rpcbind.
         let rpcbind = if options.contains("vers=3") && !options.contains("nolock") {

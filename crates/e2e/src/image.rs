@@ -13,13 +13,24 @@ use crate::link::PATH;
 ///
 /// Its journal is not written by the clock, so that only a sync makes anything last.
 pub fn make(file: &Path, mib: u32, directory: &Path) -> Result<()> {
+    create(file, mib)?;
+    run(Command::new("mkfs.ext4").args(["-q", "-E", "lazy_itable_init=0"]).arg(file))?;
+    mount(file, directory)
+}
+
+/// Makes an XFS of `mib` MiB, 300 at least, in `file` and mounts it.
+pub fn make_xfs(file: &Path, mib: u32, directory: &Path) -> Result<()> {
+    create(file, mib)?;
+    run(Command::new("mkfs.xfs").arg("-q").arg(file))?;
+    run(Command::new("mount").args(["-t", "xfs", "-o", "loop"]).arg(file).arg(directory))
+}
+
+fn create(file: &Path, mib: u32) -> Result<()> {
     if !Path::new("/dev/loop-control").exists() {
         return Err(Skip("no loop devices here (modprobe loop)".to_owned()).into());
     }
     let image = File::create(file).with_context(|| format!("make {}", file.display()))?;
-    image.set_len(u64::from(mib) << 20).context("size the image")?;
-    run(Command::new("mkfs.ext4").args(["-q", "-E", "lazy_itable_init=0"]).arg(file))?;
-    mount(file, directory)
+    image.set_len(u64::from(mib) << 20).context("size the image")
 }
 
 /// Puts what is in `file` at this moment in the place of the mounted file system, whose unwritten

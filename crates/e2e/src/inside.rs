@@ -13,7 +13,6 @@ use crate::stage::{Spec, Task};
 use crate::{cases, shell};
 
 /// Exit status of a test that was left out.
-/// Exit status of a test that was left out.
 pub const SKIPPED: u8 = 77;
 /// Where a test says why it failed or was left out.
 pub const VERDICT: &str = "verdict";
@@ -54,7 +53,7 @@ fn prepare() -> Result<()> {
 }
 
 fn case(spec: Spec, name: &str) -> Result<ExitCode> {
-    let Some(case) = cases::all().into_iter().find(|case| case.name == name) else {
+    let Some(case) = cases::all().into_iter().find(|case| case.full_name() == name) else {
         bail!("there is no test {name}");
     };
     let verdict = spec.scratch.join(VERDICT);

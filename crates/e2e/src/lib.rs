@@ -38,5 +38,6 @@ pub mod server;
 pub mod session;
 pub mod shell;
 pub mod stage;
+pub mod version;
 pub mod wire;
 pub mod work;

@@ -28,6 +28,8 @@ const WORKLOADS: &[Needed] = &[
     ("ss", "iproute2"),
     ("mkfs.ext4", "e2fsprogs"),
     ("setfacl", "acl"),
+    ("mkfs.xfs", "xfsprogs"),
+    ("nfs4_setfacl", "nfs4-acl-tools"),
 ];
 
 /// What keeps the whole harness from running, a line each; empty when all is there.

@@ -47,19 +47,23 @@ enum Verdict {
 
 /// Prints the names of the tests and what they are about.
 pub fn list(filter: Option<&str>) {
-    for case in chosen(filter) {
-        println!("{:<32} {}", case.name, case.about);
+    for case in chosen(filter, Scale::Full) {
+        println!("{:<32} {}", case.full_name(), case.about);
     }
 }
 
-fn chosen(filter: Option<&str>) -> Vec<Case> {
-    let filter = filter.unwrap_or("");
-    cases::all().into_iter().filter(|case| case.name.contains(filter)).collect()
+/// The tests whose name contains the filter; without one those that belong to the scale.
+fn chosen(filter: Option<&str>, scale: Scale) -> Vec<Case> {
+    let wanted = |case: &Case| match filter {
+        Some(filter) => case.full_name().contains(filter),
+        None => case.quick || scale == Scale::Full,
+    };
+    cases::all().into_iter().filter(wanted).collect()
 }
 
 /// Runs the tests; success when none failed.
 pub fn run(options: &Options) -> Result<ExitCode> {
-    let cases = chosen(options.filter.as_deref());
+    let cases = chosen(options.filter.as_deref(), options.scale);
     if cases.is_empty() {
         bail!("no test's name contains {:?}; see --list", options.filter);
     }
@@ -71,7 +75,7 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         }
         eprintln!("All that is needed: {}", prerequisites::install_line());
         for case in &cases {
-            println!("skipped {}: see above", case.name);
+            println!("skipped {}: see above", case.full_name());
         }
         println!("0 passed, 0 failed, {} skipped", cases.len());
         return Ok(ExitCode::SUCCESS);
@@ -87,15 +91,15 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         match verdict {
             Verdict::Passed => {
                 passed += 1;
-                println!("ok {} {secs:.1}s", case.name);
+                println!("ok {} {secs:.1}s", case.full_name());
             }
             Verdict::Skipped(reason) => {
                 skipped += 1;
-                println!("skipped {}: {reason}", case.name);
+                println!("skipped {}: {reason}", case.full_name());
             }
             Verdict::Failed(why) => {
                 failed += 1;
-                println!("FAILED {} {secs:.1}s\n{why}", case.name);
+                println!("FAILED {} {secs:.1}s\n{why}", case.full_name());
             }
         }
     }
@@ -125,8 +129,9 @@ fn one(case: &Case, options: &Options, program: &Path, server: &Program) -> Resu
     }
     let mut scratch = Scratch::new(options.keep)?;
     let spec = Spec {
-        task: Task::Case(case.name.to_owned()),
+        task: Task::Case(case.full_name()),
         scale: options.scale,
+        version: case.version,
         mount_options: options.mount_options.clone(),
         capture: options.capture,
         server: server.clone(),

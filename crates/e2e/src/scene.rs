@@ -17,7 +17,9 @@ use crate::image;
 use crate::link::PATH;
 use crate::relay::Relay;
 use crate::server::{NFS_PORT, Places, Server, Setup};
+use crate::session::Session;
 use crate::stage::Spec;
+use crate::version::Version;
 
 /// The private directory of a scene; `/run` is the namespace's own, and the guests do not see it,
 /// so that a guest reaches the exported files only over NFS.
@@ -46,6 +48,8 @@ pub enum Backing {
     /// A file system of this many MiB in a file, which can be looked at as it would be after a
     /// power cut.
     Image(u32),
+    /// An XFS of this many MiB, 300 at least, in a file: files may share their blocks.
+    Xfs(u32),
 }
 
 /// A private network, mount and process namespace, seen from its process 1.
@@ -93,6 +97,7 @@ impl Scene {
                 fs::create_dir_all(&on_disk).context("make the exported directory")?;
                 mount_bind(&on_disk, directory).context("mount the exported directory")?;
             }
+            Backing::Xfs(mib) => image::make_xfs(&self.image_file(), mib, directory)?,
             Backing::Image(mib) => image::make(&self.image_file(), mib, directory)?,
         }
         fs::set_permissions(directory, fs::Permissions::from_mode(0o755))?;
@@ -125,6 +130,11 @@ impl Scene {
     /// How much to do.
     pub fn scale(&self) -> Scale {
         self.spec.scale
+    }
+
+    /// The version that the clients mount where the test says version 3.
+    pub fn version(&self) -> Version {
+        self.spec.version.unwrap_or(Version::V3)
     }
 
     /// One of two sizes.
@@ -161,6 +171,11 @@ impl Scene {
         let err = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "{}: {command}\n{out}{err}", output.status);
         Ok(out)
+    }
+
+    /// A process on the server's side that makes system calls: a local program.
+    pub fn local_session(&self) -> Result<Session> {
+        Session::local(&self.spec.program)
     }
 
     /// Starts the server and waits until it listens.

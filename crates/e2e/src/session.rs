@@ -4,7 +4,10 @@
 
 use std::fmt::Debug;
 use std::io::BufReader;
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,7 +15,8 @@ use anyhow::{Context, Result, bail};
 pub use rustix::fs::OFlags as Open;
 pub use rustix::io::Errno;
 
-use crate::wire::{Bytes, Call, Reply, Space, Stat, Time, receive_line, send_line};
+pub use crate::wire::{Allocation, LockKind, LockMode};
+use crate::wire::{Bytes, Call, Range, Reply, Space, Stat, Time, receive_line, send_line};
 
 /// The longest a single system call may take; a client rides out a restart within it.
 const CALL_LIMIT: Duration = Duration::from_secs(120);
@@ -48,6 +52,18 @@ impl Session {
         stream.set_read_timeout(Some(CALL_LIMIT))?;
         let input = BufReader::new(stream.try_clone()?);
         Ok(Self { connection: Mutex::new((input, stream)) })
+    }
+
+    /// A process on the server's side.
+    pub(crate) fn local(program: &Path) -> Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("listen")?;
+        let here = TcpStream::connect(listener.local_addr()?).context("connect")?;
+        let (there, _) = listener.accept().context("accept")?;
+        let input: OwnedFd = there.try_clone()?.into();
+        let mut command = Command::new(program);
+        command.arg("session").stdin(input).stdout(OwnedFd::from(there));
+        command.spawn().context("start a session")?;
+        Self::new(here)
     }
 
     fn make(&self, call: &Call) -> Result<Reply> {
@@ -118,6 +134,90 @@ impl Session {
     /// `fsync(2)`.
     pub fn sync(&self, file: FileId) -> Result<()> {
         self.done(&Call::Sync { file: file.0 })
+    }
+
+    /// Takes, changes or drops a lock without waiting for anybody.
+    pub fn lock(&self, file: FileId, kind: LockKind, mode: LockMode, range: Range) -> Result<()> {
+        self.done(&Call::Lock { file: file.0, kind, mode, range, wait: false })
+    }
+
+    /// Takes a lock, waiting for those who have it.
+    pub fn await_lock(
+        &self,
+        file: FileId,
+        kind: LockKind,
+        mode: LockMode,
+        range: Range,
+    ) -> Result<()> {
+        self.done(&Call::Lock { file: file.0, kind, mode, range, wait: true })
+    }
+
+    /// Whether somebody else's lock is in the way (`F_GETLK`).
+    pub fn is_locked(&self, file: FileId, mode: LockMode, range: Range) -> Result<bool> {
+        match self.make(&Call::TestLock { file: file.0, mode, range })? {
+            Reply::Locked(locked) => Ok(locked),
+            other => unexpected(&other),
+        }
+    }
+
+    /// Where the next data begins (`SEEK_DATA`).
+    pub fn seek_data(&self, file: FileId, offset: u64) -> Result<u64> {
+        self.offset(&Call::Seek { file: file.0, offset, hole: false })
+    }
+
+    /// Where the next hole begins (`SEEK_HOLE`).
+    pub fn seek_hole(&self, file: FileId, offset: u64) -> Result<u64> {
+        self.offset(&Call::Seek { file: file.0, offset, hole: true })
+    }
+
+    /// `fallocate(2)`.
+    pub fn allocate(&self, file: FileId, change: Allocation, offset: u64, len: u64) -> Result<()> {
+        self.done(&Call::Allocate { file: file.0, change, offset, len })
+    }
+
+    /// `copy_file_range(2)`, once; how many bytes were copied.
+    pub fn copy_range(&self, from: (FileId, u64), to: (FileId, u64), len: u64) -> Result<u64> {
+        let ((from, from_offset), (to, to_offset)) = (from, to);
+        self.offset(&Call::CopyRange { from: from.0, from_offset, to: to.0, to_offset, len })
+    }
+
+    fn offset(&self, call: &Call) -> Result<u64> {
+        match self.make(call)? {
+            Reply::Offset(offset) => Ok(offset),
+            other => unexpected(&other),
+        }
+    }
+
+    /// `lgetxattr(2)`.
+    pub fn xattr(&self, path: impl Into<Bytes>, name: &str) -> Result<Bytes> {
+        match self.make(&Call::Xattr { path: path.into(), name: name.to_owned() })? {
+            Reply::Data(value) => Ok(value),
+            other => unexpected(&other),
+        }
+    }
+
+    /// `lsetxattr(2)`.
+    pub fn set_xattr(&self, path: impl Into<Bytes>, name: &str, value: &[u8]) -> Result<()> {
+        let (path, name, value) = (path.into(), name.to_owned(), value.to_vec());
+        self.done(&Call::SetXattr { path, name, value })
+    }
+
+    /// `lremovexattr(2)`.
+    pub fn remove_xattr(&self, path: impl Into<Bytes>, name: &str) -> Result<()> {
+        self.done(&Call::RemoveXattr { path: path.into(), name: name.to_owned() })
+    }
+
+    /// `llistxattr(2)`, in the order of names.
+    pub fn xattrs(&self, path: impl Into<Bytes>) -> Result<Vec<String>> {
+        match self.make(&Call::ListXattrs { path: path.into() })? {
+            Reply::Names(names) => {
+                let text = |name: Bytes| String::from_utf8_lossy(&name).into_owned();
+                let mut names: Vec<String> = names.into_iter().map(text).collect();
+                names.sort();
+                Ok(names)
+            }
+            other => unexpected(&other),
+        }
     }
 
     /// `ftruncate(2)`.

@@ -54,6 +54,7 @@ pub fn run(
     let spec = Spec {
         task: Task::Shell { mounts, command },
         scale: Scale::Full,
+        version: None,
         mount_options: None,
         capture: false,
         server,

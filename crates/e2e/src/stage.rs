@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::scene::Scale;
 use crate::server::Program;
+use crate::version::Version;
 
 /// Names of scratch directories begin so; the maker's process id follows.
 const PREFIX: &str = "hayase-e2e.";
@@ -24,6 +25,8 @@ pub struct Spec {
     pub task: Task,
     /// How much it does.
     pub scale: Scale,
+    /// Mount with this version where the test says version 3.
+    pub version: Option<Version>,
     /// Added to the options of each mount.
     pub mount_options: Option<String>,
     /// Record what goes over the data links.

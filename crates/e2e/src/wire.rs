@@ -126,6 +126,15 @@ pub enum Call {
     Read { file: u32, offset: u64, len: u32 },
     Write { file: u32, offset: Option<u64>, data: Bytes },
     Sync { file: u32 },
+    Lock { file: u32, kind: LockKind, mode: LockMode, range: Range, wait: bool },
+    TestLock { file: u32, mode: LockMode, range: Range },
+    Seek { file: u32, offset: u64, hole: bool },
+    Allocate { file: u32, change: Allocation, offset: u64, len: u64 },
+    CopyRange { from: u32, from_offset: u64, to: u32, to_offset: u64, len: u64 },
+    Xattr { path: Bytes, name: String },
+    SetXattr { path: Bytes, name: String, value: Bytes },
+    RemoveXattr { path: Bytes, name: String },
+    ListXattrs { path: Bytes },
     SetLen { file: u32, len: u64 },
     FileStat { file: u32 },
     Stat { path: Bytes },
@@ -157,6 +166,10 @@ pub enum Reply {
     File(u32),
     /// How many bytes were written.
     Count(u32),
+    /// A place in a file, or how many bytes were copied.
+    Offset(u64),
+    /// Whether somebody else's lock is in the way.
+    Locked(bool),
     /// Bytes read, or a link's target.
     Data(Bytes),
     /// Attributes.
@@ -171,6 +184,40 @@ pub enum Reply {
 
 /// Seconds and nanoseconds since the epoch.
 pub type Time = (i64, i64);
+
+/// Which system call makes a lock, and so who owns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LockKind {
+    /// `fcntl(2)`, the process's.
+    Process,
+    /// `fcntl(2)` with `F_OFD_SETLK`, the open file's.
+    Open,
+    /// `flock(2)`: the whole file, the open file's.
+    Flock,
+}
+
+/// What a lock keeps others from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LockMode {
+    /// Writing.
+    Shared,
+    /// Reading and writing.
+    Exclusive,
+    /// Nothing: the lock is dropped.
+    Unlocked,
+}
+
+/// Bytes of a file: the first, and how many; 0 for all that follow.
+pub type Range = (u64, u64);
+
+/// What `fallocate(2)` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Allocation {
+    /// Room is made, and the file grows as needed.
+    Grow,
+    /// A hole is made within the file.
+    Punch,
+}
 
 /// Attributes of a file as the guest's kernel sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::scene::Scene;
+use crate::version::Version;
 
 /// The longest a test may take when it does not ask for more.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -20,6 +21,10 @@ pub struct Case {
     pub needs: &'static [&'static str],
     /// The longest it may take.
     pub limit: Duration,
+    /// Mount with this version where the test says version 3.
+    pub version: Option<Version>,
+    /// Whether it belongs to the quick run.
+    pub quick: bool,
     /// The test itself.
     pub run: fn(&mut Scene) -> Result<()>,
 }
@@ -31,7 +36,7 @@ impl Case {
         about: &'static str,
         run: fn(&mut Scene) -> Result<()>,
     ) -> Self {
-        Self { name, about, needs: &[], limit: LIMIT, run }
+        Self { name, about, needs: &[], limit: LIMIT, version: None, quick: true, run }
     }
 
     const fn needs(mut self, programs: &'static [&'static str]) -> Self {
@@ -42,6 +47,12 @@ impl Case {
     const fn limit_secs(mut self, secs: u64) -> Self {
         self.limit = Duration::from_secs(secs);
         self
+    }
+
+    /// Theme and name, and the version if it is not the test's own.
+    pub fn full_name(&self) -> String {
+        self.version
+            .map_or_else(|| self.name.to_owned(), |version| format!("{}/{version}", self.name))
     }
 }
 
@@ -70,10 +81,11 @@ mod restart;
 mod special;
 mod tree;
 mod two;
+mod v4;
 
 /// All tests, quick ones first within a theme.
 pub fn all() -> Vec<Case> {
-    [
+    let mut all = [
         mount::CASES,
         access::CASES,
         special::CASES,
@@ -84,8 +96,11 @@ pub fn all() -> Vec<Case> {
         two::CASES,
         connections::CASES,
         restart::CASES,
+        &v4::cases(),
     ]
-    .concat()
+    .concat();
+    all.extend(v4::variants(&all));
+    all
 }
 
 #[cfg(test)]
@@ -98,7 +113,7 @@ mod tests {
     fn names_are_unique_and_have_a_theme() {
         let mut seen = HashSet::new();
         for case in all() {
-            assert!(seen.insert(case.name), "{} twice", case.name);
+            assert!(seen.insert(case.full_name()), "{} twice", case.full_name());
             assert!(case.name.split_once('.').is_some(), "{}", case.name);
         }
     }

@@ -20,7 +20,7 @@ pub const CASES: &[Case] = &[
 ];
 
 /// The options that the kernel shows for a mount.
-fn options(client: &Client, directory: &str) -> Result<Vec<String>> {
+pub(super) fn options(client: &Client, directory: &str) -> Result<Vec<String>> {
     let mounts = client.check("cat /proc/mounts")?;
     let mount = mounts
         .lines()
@@ -64,7 +64,7 @@ fn negotiate(scene: &mut Scene) -> Result<()> {
 }
 
 /// How many calls of a kind the one NFS mount has made.
-fn calls(mountstats: &str, procedure: &str) -> Result<u64> {
+pub(super) fn calls(mountstats: &str, procedure: &str) -> Result<u64> {
     let prefix = format!("{procedure}:");
     let line = mountstats
         .lines()

@@ -1,6 +1,7 @@
 //! Process 1 of a guest: prepares the system, then serves commands.
 
 pub mod agent;
+mod locks;
 pub mod session;
 
 use std::fs;

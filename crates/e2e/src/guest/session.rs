@@ -9,10 +9,14 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
 
 use anyhow::Result;
-use rustix::fs::{self, AtFlags, CWD, FileType, Gid, Mode, OFlags, Timespec, Timestamps, Uid};
+use rustix::fs::{
+    self, AtFlags, CWD, FallocateFlags, FileType, Gid, Mode, OFlags, SeekFrom, Timespec,
+    Timestamps, Uid, XattrFlags,
+};
 use rustix::io::{self, Errno};
 
-use crate::wire::{Call, Reply, Space, Stat, Time, receive_line, send_line};
+use super::locks;
+use crate::wire::{Allocation, Call, Reply, Space, Stat, Time, receive_line, send_line};
 
 /// Answers calls from standard input on standard output until the input ends.
 pub fn serve() -> Result<()> {
@@ -64,6 +68,29 @@ impl Session {
                 return Ok(Reply::Count(count as u32));
             }
             Call::Sync { file } => fs::fsync(self.file(file)?)?,
+            Call::Lock { file, kind, mode, range, wait } => {
+                locks::lock(self.file(file)?, kind, mode, range, wait)?;
+            }
+            Call::TestLock { file, mode, range } => {
+                return locks::test(self.file(file)?, mode, range).map(Reply::Locked);
+            }
+            Call::Seek { file, offset, hole } => {
+                let from = if hole { SeekFrom::Hole(offset) } else { SeekFrom::Data(offset) };
+                return fs::seek(self.file(file)?, from).map(Reply::Offset);
+            }
+            Call::Allocate { file, change, offset, len } => {
+                let flags = match change {
+                    Allocation::Grow => FallocateFlags::empty(),
+                    Allocation::Punch => FallocateFlags::KEEP_SIZE | FallocateFlags::PUNCH_HOLE,
+                };
+                fs::fallocate(self.file(file)?, flags, offset, len)?;
+            }
+            Call::CopyRange { from, mut from_offset, to, mut to_offset, len } => {
+                let (from, to) = (self.file(from)?, self.file(to)?);
+                let places = (Some(&mut from_offset), Some(&mut to_offset));
+                let copied = fs::copy_file_range(from, places.0, to, places.1, len as usize)?;
+                return Ok(Reply::Offset(copied as u64));
+            }
             Call::SetLen { file, len } => fs::ftruncate(self.file(file)?, len)?,
             Call::FileStat { file } => {
                 let found = self.file(file)?.metadata().map_err(|error| errno(&error))?;
@@ -119,6 +146,21 @@ fn by_path(call: Call) -> io::Result<Reply> {
         Call::Chdir { path } => rustix::process::chdir(path)?,
         Call::Umask { mask } => {
             rustix::process::umask(Mode::from_raw_mode(mask));
+        }
+        Call::Xattr { path, name } => {
+            let mut value = Vec::with_capacity(64 << 10);
+            fs::lgetxattr(path, name, rustix::buffer::spare_capacity(&mut value))?;
+            return Ok(Reply::Data(value));
+        }
+        Call::SetXattr { path, name, value } => {
+            fs::lsetxattr(path, name, &value, XattrFlags::empty())?;
+        }
+        Call::RemoveXattr { path, name } => fs::lremovexattr(path, name)?,
+        Call::ListXattrs { path } => {
+            let mut names = Vec::with_capacity(64 << 10);
+            fs::llistxattr(path, rustix::buffer::spare_capacity(&mut names))?;
+            let names = names.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+            return Ok(Reply::Names(names.map(<[u8]>::to_vec).collect()));
         }
         Call::List { path } => return list(path).map(Reply::Names),
         Call::StatFs { path } => {
