@@ -112,7 +112,7 @@ const OVER: &[(&str, &[Version], &[Version])] = &[
     ("connections.lost_replies", &[V40, V42], &[V41]),
     ("connections.link_down", &[], &[V40, V41, V42]),
     ("restart.fio", &[], &[V40, V41, V42]),
-    ("restart.handles", &[V40, V42], &[V41]),
+    ("restart.handles", &[V42], &[V40, V41]),
     ("restart.in_order", &[], &[V40, V41, V42]),
     ("restart.power_cut_data", &[V42], &[V40, V41]),
     ("restart.power_cut_unsynced", &[V42], &[V40, V41]),
