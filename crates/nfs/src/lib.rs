@@ -15,6 +15,7 @@ mod reply_cache;
 mod service;
 mod v3;
 mod v4;
+mod verifier;
 
 pub use exports::{Export, ExportId, ExportTable};
 pub use handle::HandleKey;

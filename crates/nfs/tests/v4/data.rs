@@ -106,6 +106,19 @@ fn an_unchecked_create_empties_what_is_there_if_asked() {
 }
 
 #[test]
+fn an_exclusive_create_is_known_again_by_its_client_alone() {
+    let lab = Lab::open();
+    // Machines that were started together choose the same verifiers.
+    let (one, twin) = (Session::new(&lab, "one", 1), Session::new(&lab, "twin", 1));
+    let head = args().words([0, WRITE, 0, 0, 0]).opaque("owner").words([1, 3]);
+    let open = head.long(0x0123_4567_89ab_cdef).words([0, 0]).word(0).opaque("file");
+    let open = ops().at("/srv").op(op::OPEN, &open);
+    assert_eq!(one.status(&open), stat::OK);
+    assert_eq!(one.status(&open), stat::OK);
+    assert_eq!(twin.status(&open), stat::EXIST);
+}
+
+#[test]
 fn locks_exclude_others_and_say_who_has_them() {
     let lab = Lab::open();
     let (one, other) = (Session::new(&lab, "one", 1), Session::new(&lab, "other", 1));

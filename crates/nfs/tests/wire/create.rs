@@ -110,6 +110,9 @@ fn exclusive_knows_its_own_file_again() {
     for other in [0, 1, 0x0123_4567_89ab_cdee, u64::MAX] {
         fail(&client, &srv, proc::CREATE, &exclusive(other), stat::EXIST);
     }
+    // Machines that were started together choose the same verifiers.
+    let twin = Client::new(&lab, "192.0.2.77:700").with_user(0, 0, &[]);
+    fail(&twin, &srv, proc::CREATE, &exclusive(0x0123_4567_89ab_cdef), stat::EXIST);
     // A file that no exclusive create has made is nobody's.
     client.file(&srv, "other");
     let other = args().entry(&srv, "other").word(EXCLUSIVE).long(0);

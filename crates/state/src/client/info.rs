@@ -53,6 +53,11 @@ impl State {
         clients
     }
 
+    /// The client's name for itself.
+    pub fn client_name(&self, id: ClientId) -> Option<ClientName> {
+        self.clients.get(id).map(|client| client.owner.clone())
+    }
+
     fn client_info(&self, client: &Client, now: Now) -> ClientInfo {
         let has_state = client.held.has_state();
         let inner = lock(&client.inner);

@@ -9,6 +9,7 @@ use crate::call::{Abort, Call};
 use crate::v3::convert::set_attr;
 use crate::v3::name;
 use crate::v3::table::decode;
+use crate::verifier;
 
 pub(crate) fn create(call: &Call<'_>, args: &[u8], reply: &mut ReplyBuf) -> Result<(), Abort> {
     let CreateArgs { place, how } = decode(args)?;
@@ -19,7 +20,9 @@ pub(crate) fn create(call: &Call<'_>, args: &[u8], reply: &mut ReplyBuf) -> Resu
         let how = match how {
             CreateHow3::Unchecked(set) => Open::Unchecked(set_attr(&set)?),
             CreateHow3::Guarded(set) => Open::Guarded(set_attr(&set)?),
-            CreateHow3::Exclusive(verf) => Open::Exclusive(u64::from_be_bytes(verf)),
+            CreateHow3::Exclusive(verf) => {
+                Open::Exclusive(verifier::of_address(call.peer.address.ip(), verf))
+            }
         };
         let name = name(place.name.0)?;
         if let Open::Unchecked(SetAttr { size: Some(_), .. }) = how {

@@ -4,7 +4,7 @@ use hayase_proto::nfs4::{
     Attr as WireAttr, Bitmap, ChangeInfo, CreateHow, Fattr, OpenArgs, OpenClaim, OpenHow, Status,
     Verifier,
 };
-use hayase_state::Share;
+use hayase_state::{ClientId, Share};
 use hayase_vfs::{Access, Attr, Error, FileType, Name, Node, Open, SetAttr, Wcc};
 
 use crate::call::Target;
@@ -14,6 +14,7 @@ use crate::v4::fault::Fault;
 use crate::v4::name::name;
 use crate::v4::object::{Object, change_info, in_directory};
 use crate::v4::ops::wrong_kind;
+use crate::verifier;
 
 /// How often a file that comes and goes is looked for.
 const ATTEMPTS: usize = 8;
@@ -38,6 +39,7 @@ pub(super) struct Found {
 pub(super) fn find(
     compound: &Compound<'_>,
     args: &OpenArgs<'_>,
+    client: ClientId,
     share: Share,
 ) -> Result<Found, Fault> {
     let component = match args.claim {
@@ -61,10 +63,11 @@ pub(super) fn find(
             unchecked(compound, name, share, &parsed(fattr, Created::Plain)?)
         }
         CreateHow::Guarded(fattr) => guarded(compound, name, &parsed(fattr, Created::Plain)?),
-        CreateHow::Exclusive(verf) => exclusive(compound, name, verf, &New::default()),
+        CreateHow::Exclusive(verf) => exclusive(compound, name, client, verf, &New::default()),
         CreateHow::Exclusive41(_) if compound.minor == 0 => Err(Status::BadXdr.into()),
         CreateHow::Exclusive41(create) => {
-            exclusive(compound, name, create.verf, &parsed(create.attrs, Created::Exclusive)?)
+            let new = parsed(create.attrs, Created::Exclusive)?;
+            exclusive(compound, name, client, create.verf, &new)
         }
     }
 }
@@ -151,13 +154,15 @@ fn guarded(compound: &Compound<'_>, name: Name<'_>, new: &New) -> Result<Found, 
 fn exclusive(
     compound: &Compound<'_>,
     name: Name<'_>,
+    client: ClientId,
     verf: Verifier,
     new: &New,
 ) -> Result<Found, Fault> {
     let dir = compound.writable_dir()?;
+    let owner = compound.call.server.v4.state.client_name(client).ok_or(Status::StaleClientId)?;
     // The times hold the verifier, and a size other than 0 is nothing for a new file.
     let set = SetAttr { size: None, ..new.made_in(dir) };
-    let how = Open::ExclusiveWith(u64::from_be_bytes(verf), set);
+    let how = Open::ExclusiveWith(verifier::of_owner(&owner.bytes, verf), set);
     let (file, cinfo, change) = make(dir, name, &how, compound.minor)?;
     let attrset = new.complete(&file)? | VERIFIER_ATTRS;
     Ok(Found { file, cinfo, attrset, truncate: false, change })

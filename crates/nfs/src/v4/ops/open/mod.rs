@@ -48,7 +48,7 @@ fn run(
     v4.state.open_precheck(now, client, claim)?;
     compound.note_sender(client);
 
-    let found = file::find(compound, args, share)?;
+    let found = file::find(compound, args, client, share)?;
     let Found { file, cinfo, attrset, truncate, change } = found;
     let key = file.key();
     let opening = OpenArgs {
