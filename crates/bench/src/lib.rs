@@ -9,16 +9,10 @@
 //! server around them. [`compare`] puts servers and floors into one table.
 #![forbid(unsafe_code)]
 
-pub mod args;
-pub mod client;
 pub mod compare;
 pub mod floor;
-pub mod job;
 pub mod load;
 pub mod measure;
 mod names;
 mod records;
-pub mod report;
-pub mod target;
 pub mod units;
-pub mod workload;

@@ -10,10 +10,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hayase_bench::floor::{Floor, Kind, Subject};
-use hayase_bench::job::{Job, Work};
+use hayase_bench::load::job::{Job, Work};
+use hayase_bench::load::report::Report;
 use hayase_bench::load::run;
-use hayase_bench::report::Report;
-use hayase_bench::target::{Host, Target};
+use hayase_bench::load::target::{Host, Target};
 
 struct Running {
     target: Target,

@@ -6,10 +6,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hayase_bench::job::{Job, Work};
+use hayase_bench::load::job::{Job, Work};
+use hayase_bench::load::report::Report;
 use hayase_bench::load::run;
-use hayase_bench::report::Report;
-use hayase_bench::target::Target;
+use hayase_bench::load::target::Target;
 use hayase_server::{Options, Server};
 use tempfile::TempDir;
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use hayase_bench::args::Args;
+use hayase_bench::load::args::Args;
 
 fn main() -> ExitCode {
     match Args::parse().run() {

@@ -2,7 +2,7 @@
 
 use super::Comparison;
 use crate::floor::Kind;
-use crate::job::{Job, Work};
+use crate::load::job::{Job, Work};
 
 /// Names created and removed.
 const NAMES: u32 = 20_000;

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::process::{Process, free_port, loopback};
-use crate::target::{Host, NfsTarget, Version};
+use crate::load::target::{Host, NfsTarget, Version};
 
 const PORTMAPPER: u16 = 111;
 

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 
 use crate::load;
-use crate::target::Version;
+use crate::load::target::Version;
 use crate::units::{parse_bytes, parse_duration};
 use cases::Case;
 use servers::Contestant;

@@ -14,7 +14,7 @@ use super::Comparison;
 use super::ganesha::Ganesha;
 use super::process::{Process, free_port, loopback};
 use crate::floor::Kind;
-use crate::target::{Host, NfsTarget, Target, Version};
+use crate::load::target::{Host, NfsTarget, Target, Version};
 
 /// The floor's row.
 pub(super) const FLOOR: &str = "floor";
@@ -117,7 +117,7 @@ struct Floors {
 impl Floors {
     fn new(directory: PathBuf, size: u64) -> Result<Self> {
         let file = directory.join("data");
-        let chunk = crate::client::noise(1 << 20);
+        let chunk = crate::load::client::noise(1 << 20);
         let mut to = fs::File::create(&file)?;
         for _ in 0..size.div_ceil(chunk.len() as u64) {
             to.write_all(&chunk).with_context(|| format!("write {}", file.display()))?;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::servers::FLOOR;
-use crate::report::{Cost, Report};
+use crate::load::report::{Cost, Report};
 
 /// Reports by case and contestant, in the order in which they first came.
 #[derive(Debug, Default)]

@@ -11,9 +11,9 @@ use super::frame::{Frame, Sequence};
 use super::output::Output;
 use super::slots::Slots;
 use super::tally::Tally;
-use crate::client::{Identity, Session, first_xid};
+use crate::load::client::{Identity, Session, first_xid};
+use crate::load::workload::{Call, Done, Failure, Workload};
 use crate::records::{Filled, Part, Records};
-use crate::workload::{Call, Done, Failure, Workload};
 
 /// The low bits of an xid are the call's number; the rest tells the number's calls apart.
 const NUMBER_BITS: u32 = 10;
@@ -63,7 +63,7 @@ impl Connection {
         assert!(depth - 1 <= NUMBER_MASK as usize, "the depth fits the xid");
         Connection {
             socket,
-            records: Records::new(crate::workload::Shape::SMALL),
+            records: Records::new(crate::load::workload::Shape::SMALL),
             output: Output::default(),
             frame: Frame::default(),
             calls: vec![Slot { xid: first_xid(), ..Slot::default() }; depth],

@@ -11,10 +11,10 @@ use rustix::io::Errno;
 use super::connection::{Connection, Shared};
 use super::slots::Slots;
 use super::tally::{Measured, Tally};
-use crate::client::{Caller, Identity, Layout, Session};
-use crate::job::Job;
+use crate::load::client::{Caller, Identity, Layout, Session};
+use crate::load::job::Job;
+use crate::load::workload::Workload;
 use crate::measure::{CpuMeter, ServerProcess};
-use crate::workload::Workload;
 
 const EVENTS: usize = 256;
 /// Without any reply for this long, the server is given up.

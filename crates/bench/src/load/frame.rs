@@ -8,8 +8,8 @@ use hayase_proto::nfs4::{
 };
 use hayase_xdr::{Decode, Encode, Opaque, Reader};
 
-use crate::client::{Identity, Program, Results, Session};
-use crate::workload::Procedure;
+use crate::load::client::{Identity, Program, Results, Session};
+use crate::load::workload::Procedure;
 
 /// Where a compound's head has the number of operations, from the end of SEQUENCE…
 const COUNT_FROM_END: usize = 4 + 4 + 16 + SEQUENCEID_FROM_END;
@@ -116,7 +116,7 @@ mod tests {
     use hayase_rpc::CallHeader;
 
     use super::*;
-    use crate::workload::Call;
+    use crate::load::workload::Call;
 
     const SESSION: Session = Session { id: *b"a session's name", minor: 2, slots: 9 };
     const SEQUENCE: Sequence = Sequence { slot: 5, id: 7, highest_slot: 8 };

@@ -5,14 +5,14 @@ use hayase_proto::nfs4::StateId;
 
 use super::engine::{Engine, Phases};
 use super::tally::Measured;
-use crate::client::{Handle, Identity, Layout, Nfs3, Nfs4, OpenFile, Remote, root_handle};
-use crate::job::{Job, Work};
-use crate::measure::ServerProcess;
-use crate::report::Report;
-use crate::target::{NfsTarget, Target, Version};
-use crate::workload::{
+use crate::load::client::{Handle, Identity, Layout, Nfs3, Nfs4, OpenFile, Remote, root_handle};
+use crate::load::job::{Job, Work};
+use crate::load::report::Report;
+use crate::load::target::{NfsTarget, Target, Version};
+use crate::load::workload::{
     Attributes, Blocks, Creates, Listing, Order, Random, Reads, Workload, Writes,
 };
+use crate::measure::ServerProcess;
 
 /// Names are created in this many directories.
 const DIRECTORIES: usize = 4;

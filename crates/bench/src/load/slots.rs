@@ -2,7 +2,7 @@
 
 use hayase_proto::nfs4::SequenceResOk;
 
-use crate::client::Session;
+use crate::load::client::Session;
 
 /// The slot of what is not timed; those of the connections follow it.
 const FIRST: u32 = 1;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::load::workload::{Done, Failure};
 use crate::measure::{CpuUse, Latencies};
-use crate::workload::{Done, Failure};
 
 /// Counts of a stretch of time.
 #[derive(Debug, Default)]

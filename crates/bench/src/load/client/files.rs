@@ -126,7 +126,7 @@ fn directory(remote: &mut dyn Remote, dir: &[u8], name: &str) -> Result<Handle> 
 
 /// Bytes that do not compress.
 pub(crate) fn noise(len: usize) -> Vec<u8> {
-    let mut random = crate::workload::Random::new(1);
+    let mut random = crate::load::workload::Random::new(1);
     let mut bytes = Vec::with_capacity(len + 8);
     while bytes.len() < len {
         bytes.extend_from_slice(&random.draw().to_le_bytes());

@@ -1,8 +1,8 @@
 //! Names by their numbers, for CREATE and REMOVE.
 
-use crate::client::Handle;
+use crate::load::client::Handle;
+use crate::load::target::Version;
 use crate::names::Name;
-use crate::target::Version;
 
 /// Numbers one after the other, spread over directories.
 #[derive(Debug)]

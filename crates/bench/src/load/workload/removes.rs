@@ -6,8 +6,8 @@ use hayase_xdr::{Opaque, from_bytes};
 
 use super::row::Row;
 use super::{Call, Done, Failure, Procedure, Workload};
-use crate::client::Results;
-use crate::target::Version;
+use crate::load::client::Results;
+use crate::load::target::Version;
 
 /// REMOVE of the files that [`Creates`](super::Creates) made.
 #[derive(Debug)]

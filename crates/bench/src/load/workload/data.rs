@@ -5,8 +5,8 @@ use hayase_proto::nfs4::{self, Op, PutFhArgs};
 use hayase_xdr::{Decode, Error, Opaque, Reader, from_bytes, padding};
 
 use super::{Blocks, Call, Done, Failure, Procedure, Shape, Template, Workload};
-use crate::client::{OpenFile, Results, success};
-use crate::target::Version;
+use crate::load::client::{OpenFile, Results, success};
+use crate::load::target::Version;
 
 /// Answers with more data than this are not copied to be looked at.
 const BULK_FROM: u32 = 64 << 10;
@@ -118,7 +118,7 @@ impl Writes {
             })
         };
         let calls = files.iter().map(write).collect();
-        let mut payload = crate::client::noise(count as usize);
+        let mut payload = crate::load::client::noise(count as usize);
         payload.resize(payload.len() + padding(payload.len()), 0);
         Writes { version, calls, blocks, block_bytes: count, payload }
     }

@@ -5,8 +5,8 @@ use hayase_proto::nfs4::{self, Attr, Bitmap, Op, PutFhArgs};
 use hayase_xdr::{Opaque, from_bytes};
 
 use super::{Call, Done, Failure, Procedure, Template, Workload};
-use crate::client::{Handle, Results};
-use crate::target::Version;
+use crate::load::client::{Handle, Results};
+use crate::load::target::Version;
 
 /// What Linux asks for after most operations.
 pub(super) const USUAL: Bitmap = Bitmap::of(&[

@@ -8,7 +8,7 @@ use hayase_proto::portmap::{self, pmap};
 use hayase_xdr::Opaque;
 
 use super::{Caller, Handle, Identity, Nfs3, Program, Remote};
-use crate::target::NfsTarget;
+use crate::load::target::NfsTarget;
 
 /// Mounts the target's path, or the longest part of it that may be mounted, and looks up the
 /// rest.

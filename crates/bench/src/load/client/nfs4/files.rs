@@ -10,7 +10,7 @@ use hayase_proto::nfs4::{
 use hayase_xdr::{Opaque, to_vec};
 
 use super::{Answer, DATA_BYTES, Nfs4};
-use crate::client::{Caller, Extent, Handle, Limits, OpenFile, Remote, Session};
+use crate::load::client::{Caller, Extent, Handle, Limits, OpenFile, Remote, Session};
 
 /// The only owner of opens there is.
 const OWNER: &[u8] = b"hayase-load";

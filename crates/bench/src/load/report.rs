@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::job::Job;
 use crate::load::Measured;
+use crate::load::job::Job;
+use crate::load::target::Target;
 use crate::measure::CpuUse;
-use crate::target::Target;
 use crate::units::{GIB, float};
 
 /// What came of a job.
@@ -205,7 +205,7 @@ mod tests {
 
     use super::*;
     use crate::load::Tally;
-    use crate::workload::Done;
+    use crate::load::workload::Done;
 
     #[test]
     fn a_report_has_rates_latencies_and_costs() {
@@ -224,7 +224,7 @@ mod tests {
             }),
         };
         let job = Job {
-            work: crate::job::Work::Read,
+            work: crate::load::job::Work::Read,
             bs: Some(1 << 20),
             size: 1 << 28,
             iodepth: 8,

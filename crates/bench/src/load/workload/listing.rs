@@ -7,8 +7,8 @@ use hayase_xdr::{Decode, Opaque, Reader};
 
 use super::attributes::USUAL;
 use super::{Call, Done, Failure, Procedure, Workload};
-use crate::client::{Handle, Results, success};
-use crate::target::Version;
+use crate::load::client::{Handle, Results, success};
+use crate::load::target::Version;
 
 /// What Linux asks for where it lists names alone…
 const NAMES: Bitmap = Bitmap::of(&[Attr::RdattrError, Attr::MountedOnFileId]);

@@ -9,8 +9,8 @@ use hayase_xdr::{Decode, Opaque, Reader};
 use super::attributes::USUAL;
 use super::row::Row;
 use super::{Call, Done, Failure, Procedure, Removes, Workload};
-use crate::client::{Handle, Results, latest, open};
-use crate::target::Version;
+use crate::load::client::{Handle, Results, latest, open};
+use crate::load::target::Version;
 
 /// Creation (UNCHECKED, as of programs that do not say `O_EXCL`) of new files.
 #[derive(Debug)]

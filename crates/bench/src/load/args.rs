@@ -8,9 +8,9 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::compare::{self, Comparison};
 use crate::floor::{Floor, Kind, Subject};
-use crate::job::Job;
+use crate::load::job::Job;
 use crate::load::run;
-use crate::target::Target;
+use crate::load::target::Target;
 
 /// Puts load on an NFS server and says what it cost.
 #[derive(Debug, Parser)]

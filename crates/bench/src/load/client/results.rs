@@ -3,7 +3,7 @@
 use hayase_proto::nfs4::{self, Op, Operation, Res4};
 use hayase_xdr::{Decode, Error, Reader};
 
-use crate::workload::Failure;
+use crate::load::workload::Failure;
 
 /// What is left of a compound's results.
 #[derive(Clone, Copy, Debug)]
