@@ -16,8 +16,8 @@ const FLOORS: &[&[&str]] = &[
     &["hayase-xdr", "hayase-buf"],
     &["hayase-rpc", "hayase-vfs", "hayase-exports"],
     &["hayase-proto", "hayase-transport", "hayase-local", "hayase-mem"],
-    &["hayase-state", "hayase-portmap", "hayase-bench"],
-    &["hayase-nfs"],
+    &["hayase-state", "hayase-portmap"],
+    &["hayase-nfs", "hayase-bench"],
     &["hayase-server", "hayase-fuzz"],
     &["hayase", "hayase-e2e", "xtask"],
 ];

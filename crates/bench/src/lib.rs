@@ -5,6 +5,8 @@
 //! connection, sent and received in batches, and nothing is allocated per call; so the generator
 //! stays well below the cost of the servers it measures.
 //!
+//! [`report`] is what comes of a run, as data.
+//!
 //! [`floor`] has the other end of the scale: bare loops that move the same bytes with no file
 //! server around them. [`compare`] puts servers and floors into one table.
 #![forbid(unsafe_code)]
@@ -15,4 +17,5 @@ pub mod load;
 pub mod measure;
 mod names;
 mod records;
+pub mod report;
 pub mod units;
