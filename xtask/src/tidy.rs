@@ -13,9 +13,9 @@ use crate::command::{cargo, root};
 /// may depend only on crates of floors below its own.
 const FLOORS: &[&[&str]] = &[
     &["hayase-xdr-derive"],
-    &["hayase-xdr", "hayase-buf"],
+    &["hayase-xdr", "hayase-buf", "hayase-conf"],
     &["hayase-rpc", "hayase-vfs", "hayase-exports"],
-    &["hayase-proto", "hayase-transport", "hayase-local", "hayase-mem"],
+    &["hayase-proto", "hayase-transport", "hayase-local", "hayase-mem", "hayase-identity"],
     &["hayase-state", "hayase-portmap"],
     &["hayase-nfs", "hayase-bench"],
     &["hayase-server", "hayase-fuzz"],

@@ -75,6 +75,14 @@ pub(crate) struct Serve {
     /// program then sees and does what the client does not know of
     #[arg(long, value_enum, default_value_t = Lend::Guarded, value_name = "WHICH")]
     delegations: Lend,
+    /// How NFSv4 clients are told owners and groups: as numbers, which need no configuration, or as
+    /// names, which mean the same where numbers differ. Clients may send either
+    #[arg(long, value_enum, default_value_t = IdMap::Numeric, value_name = "HOW")]
+    idmap: IdMap,
+    /// The domain of names, `user@DOMAIN` [default: as /etc/idmapd.conf says, else the DNS domain of
+    /// this host]
+    #[arg(long, value_name = "DOMAIN")]
+    nfs4_domain: Option<String>,
     /// Neither register with this host's rpcbind nor stand in for it on port 111
     #[arg(long)]
     no_portmap: bool,
@@ -86,6 +94,13 @@ enum Lend {
     Never,
     Guarded,
     Always,
+}
+
+/// What owners and groups are told as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum IdMap {
+    Numeric,
+    Names,
 }
 
 impl From<Serve> for Options {
@@ -105,6 +120,8 @@ impl From<Serve> for Options {
                 Lend::Guarded => Delegations::Guarded,
                 Lend::Always => Delegations::Always,
             },
+            send_names: serve.idmap == IdMap::Names,
+            nfs4_domain: serve.nfs4_domain,
             portmap: !serve.no_portmap,
         }
     }

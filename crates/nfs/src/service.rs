@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arc_swap::ArcSwap;
 use hayase_buf::ReplyBuf;
 use hayase_exports::Names;
+use hayase_identity::Identities;
 use hayase_proto::{mount, nfs3, nfs4};
 use hayase_rpc::{CallHeader, Credential, NotACall, Refusal, refuse};
 use hayase_vfs::Wait;
@@ -36,6 +37,7 @@ pub(crate) struct Server {
     pub(crate) exports: Arc<ArcSwap<ExportTable>>,
     pub(crate) key: HandleKey,
     pub(crate) names: Box<dyn Names + Send + Sync>,
+    pub(crate) identities: Arc<Identities>,
     pub(crate) limits: Limits,
     pub(crate) replies: ReplyCache,
     pub(crate) mounts: MountList,
@@ -61,9 +63,10 @@ impl NfsService {
         let replies = ReplyCache::new(limits.reply_cache_bytes);
         let mounts = MountList::new(limits.mount_list);
         let exports = Arc::new(ArcSwap::from_pointee(exports));
+        let identities = Arc::clone(&setup.identities);
         let v4 = Arc::new(v4::Shared::new(setup, key.clone(), Arc::clone(&exports)));
         v4.listen(&exports.load());
-        let server = Server { exports, key, names, limits, replies, mounts, v4 };
+        let server = Server { exports, key, names, identities, limits, replies, mounts, v4 };
         NfsService { server, generations: AtomicU64::new(1) }
     }
 

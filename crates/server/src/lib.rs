@@ -19,6 +19,7 @@ mod banner;
 mod client_records;
 mod dialer;
 mod exports;
+mod identities;
 mod listen;
 mod names;
 mod options;

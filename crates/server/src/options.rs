@@ -29,6 +29,10 @@ pub struct Options {
     pub grace_secs: Option<u32>,
     /// Which files are lent to NFSv4 clients.
     pub delegations: Delegations,
+    /// Tell NFSv4 clients the names of owners and groups instead of their numbers.
+    pub send_names: bool,
+    /// The domain behind the `@` of names; by default idmapd.conf(5) says, or else the host's own.
+    pub nfs4_domain: Option<String>,
     /// Tell the portmapper of this host, or be it if there is none.
     pub portmap: bool,
 }
@@ -46,6 +50,8 @@ impl Default for Options {
             lease_secs: 90,
             grace_secs: None,
             delegations: Delegations::Guarded,
+            send_names: false,
+            nfs4_domain: None,
             portmap: true,
         }
     }

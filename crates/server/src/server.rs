@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use hayase_identity::Identities;
 use hayase_nfs::NfsService;
 use hayase_transport::{Config, Limits, Transport, UdpServer};
 use serde_json::Value;
@@ -22,7 +23,7 @@ use crate::state::Ticker;
 use crate::state_dir::StateDir;
 use crate::status::ExportStatus;
 use crate::system::{self, OpenFiles};
-use crate::{Options, Status, exports, state};
+use crate::{Options, Status, exports, identities, state};
 
 /// How long calls that are running may take when the server stops.
 const DRAIN: Duration = Duration::from_secs(4);
@@ -42,6 +43,7 @@ pub struct Server {
 struct Shared {
     options: Options,
     programs: Arc<Programs>,
+    identities: Arc<Identities>,
     backends: Backends,
     state_dir: StateDir,
     addresses: Vec<SocketAddr>,
@@ -73,7 +75,9 @@ impl Server {
         let table = exports::load(&options, &backends, &names)?;
         let sockets = Sockets::open(&options.listen, options.port)?;
 
-        let setup = state::setup(&options, &state_dir.clients_dir(), key.identity())?;
+        let identities = identities::open(&options)?;
+        let dir = state_dir.clients_dir();
+        let setup = state::setup(&options, &dir, key.identity(), Arc::clone(&identities))?;
         let limits = hayase_nfs::Limits::default();
         let service = NfsService::new(table, key, Box::new(names), limits, setup);
         let programs = Arc::new(Programs(service));
@@ -94,6 +98,7 @@ impl Server {
         let shared = Arc::new(Shared {
             options,
             programs,
+            identities,
             backends,
             state_dir,
             addresses: sockets.addresses,
@@ -173,6 +178,7 @@ impl Shared {
             .context("the exports stay as they were")?;
         self.programs.0.set_exports(table);
         self.backends.forget_unused();
+        self.identities.forget();
         tracing::info!("exports are read again");
         Ok(())
     }

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
+use hayase_identity::Identities;
 use hayase_local::act_as_server;
 use hayase_nfs::{Records, Setup};
 use hayase_state::{ClientName, ClientRecord, Config};
@@ -22,7 +23,12 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// Prepares the state of a server whose records of clients are in `dir`. `identity` is the
 /// same after every start and tells this server from others.
-pub(crate) fn setup(options: &Options, dir: &Path, identity: Vec<u8>) -> Result<Setup> {
+pub(crate) fn setup(
+    options: &Options,
+    dir: &Path,
+    identity: Vec<u8>,
+    identities: Arc<Identities>,
+) -> Result<Setup> {
     let (records, recovered) = ClientRecords::open(dir)?;
     let mut seed = [0; 32];
     rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty())
@@ -44,6 +50,7 @@ pub(crate) fn setup(options: &Options, dir: &Path, identity: Vec<u8>) -> Result<
         clock: Box::new(move || start.elapsed()),
         dialer: Box::new(Dialer::start()?),
         delegations: options.delegations,
+        identities,
     })
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
+use hayase_identity::Identities;
 use hayase_state::{ClientName, ClientRecord, Config, FileKey, Now, RecordOrder, State};
 use hayase_vfs::{Time, Vfs};
 
@@ -75,6 +76,8 @@ pub struct Setup {
     pub dialer: Box<dyn Dialer>,
     /// Whether files are lent to clients that can be called back.
     pub delegations: Delegations,
+    /// Users and groups by name.
+    pub identities: Arc<Identities>,
 }
 
 impl Default for Setup {
@@ -91,6 +94,7 @@ impl Default for Setup {
             clock: Box::new(move || start.elapsed()),
             dialer: Box::new(NoDialer),
             delegations: Delegations::Guarded,
+            identities: Arc::default(),
         }
     }
 }

@@ -48,11 +48,15 @@ impl Lab {
 
     /// The same with file systems that are made so.
     pub fn over(exports: &str, make: impl Fn() -> MemFs) -> Self {
+        Lab::set_up(exports, make, Setup::default())
+    }
+
+    /// The same with all that can be set up.
+    pub fn set_up(exports: &str, make: impl Fn() -> MemFs, setup: Setup) -> Self {
         let disks: Vec<_> = exports.lines().map(|_| Arc::new(make())).collect();
         let table = table(exports, &disks);
         let key = HandleKey::new(*b"a key for tests!");
-        let service =
-            NfsService::new(table, key, Box::new(NoNames), Limits::default(), Setup::default());
+        let service = NfsService::new(table, key, Box::new(NoNames), Limits::default(), setup);
         Lab { service, disks, next_xid: AtomicU32::new(1) }
     }
 

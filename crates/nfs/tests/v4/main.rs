@@ -13,6 +13,7 @@ mod compound;
 mod data;
 mod delegation;
 mod listing;
+mod names;
 mod namespace;
 mod objects;
 mod session;

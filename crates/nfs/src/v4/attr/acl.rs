@@ -7,7 +7,7 @@ use hayase_xdr::{Array, Encode, Opaque};
 
 use crate::call::Target;
 use crate::v4::fault::Fault;
-use crate::v4::owner::{self, Decimal};
+use crate::v4::owner::{self, Owners};
 
 /// What entries there can be.
 pub(crate) const SUPPORT: u32 = acl_support::ALLOW | acl_support::DENY;
@@ -18,22 +18,36 @@ pub(crate) fn of(file: &Target, own: &Handle, attr: &Attr) -> Result<Vec<Ace>, F
     Ok(to_nfs4(&acl, attr.mode, attr.kind == FileType::Directory))
 }
 
-/// A list as it travels.
-pub(crate) struct Told<'a>(pub(crate) &'a [Ace]);
+/// A list as it travels: entries, and whom each is about.
+pub(crate) struct Told(Vec<(Ace, Whom)>);
 
-impl Encode for Told<'_> {
+enum Whom {
+    Special(&'static [u8]),
+    Named(owner::Told),
+}
+
+/// The list as it travels.
+pub(crate) fn told(aces: Vec<Ace>, owners: Owners<'_>) -> Result<Told, Fault> {
+    let told = aces.into_iter().map(|ace| {
+        let whom = match ace.who {
+            Who::Owner => Whom::Special(b"OWNER@"),
+            Who::Group => Whom::Special(b"GROUP@"),
+            Who::Everyone => Whom::Special(b"EVERYONE@"),
+            Who::User(uid) => Whom::Named(owners.user(uid)?),
+            Who::NamedGroup(gid) => Whom::Named(owners.group(gid)?),
+        };
+        Ok((ace, whom))
+    });
+    told.collect::<Result<_, Fault>>().map(Told)
+}
+
+impl Encode for Told {
     fn encode(&self, to: &mut Vec<u8>) {
         (self.0.len() as u32).encode(to);
-        for ace in self.0 {
-            let number;
-            let who = match ace.who {
-                Who::Owner => Opaque(b"OWNER@".as_slice()),
-                Who::Group => Opaque(b"GROUP@".as_slice()),
-                Who::Everyone => Opaque(b"EVERYONE@".as_slice()),
-                Who::User(id) | Who::NamedGroup(id) => {
-                    number = Decimal::of(id);
-                    number.as_opaque()
-                }
+        for (ace, whom) in &self.0 {
+            let who = match whom {
+                Whom::Special(name) => Opaque(name),
+                Whom::Named(name) => name.as_opaque(),
             };
             let group = if ace.who.is_group() { ace_flag::IDENTIFIER_GROUP } else { 0 };
             let ace_type = match ace.kind {
@@ -46,25 +60,25 @@ impl Encode for Told<'_> {
 }
 
 /// Reads a list.
-pub(crate) fn parse(acl: &WireAcl<'_>) -> Result<Vec<Ace>, Status> {
+pub(crate) fn parse(acl: &WireAcl<'_>, owners: Owners<'_>) -> Result<Vec<Ace>, Fault> {
     let Array(aces) = acl;
-    aces.iter().map(parse_ace).collect()
+    aces.iter().map(|ace| parse_ace(ace, owners)).collect()
 }
 
-fn parse_ace(ace: &NfsAce<'_>) -> Result<Ace, Status> {
+fn parse_ace(ace: &NfsAce<'_>, owners: Owners<'_>) -> Result<Ace, Fault> {
     let kind = match ace.ace_type {
         ace_type::ALLOWED => AceKind::Allow,
         ace_type::DENIED => AceKind::Deny,
-        ace_type::AUDIT | ace_type::ALARM => return Err(Status::AttrNotSupp),
-        _ => return Err(Status::Inval),
+        ace_type::AUDIT | ace_type::ALARM => return Err(Status::AttrNotSupp.into()),
+        _ => return Err(Status::Inval.into()),
     };
     let is_group = ace.flag & ace_flag::IDENTIFIER_GROUP != 0;
     let who = match ace.who.0 {
         b"OWNER@" => Who::Owner,
         b"GROUP@" => Who::Group,
         b"EVERYONE@" => Who::Everyone,
-        name if is_group => Who::NamedGroup(owner::parse(name)?),
-        name => Who::User(owner::parse(name)?),
+        name if is_group => Who::NamedGroup(owners.gid(name)?),
+        name => Who::User(owners.uid(name)?),
     };
     Ok(Ace { kind, flags: ace.flag & !ace_flag::IDENTIFIER_GROUP, mask: ace.access_mask, who })
 }

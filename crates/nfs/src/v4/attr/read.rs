@@ -12,7 +12,7 @@ use super::supported::{exclusive, supported, supported_with};
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
 use crate::v4::object::Subject;
-use crate::v4::owner::Decimal;
+use crate::v4::owner::Told;
 
 const FS_STAT: Bitmap = Bitmap::of(&[
     Attr::FilesAvail,
@@ -66,6 +66,66 @@ pub(crate) struct Extra {
     pub(crate) rdattr_error: Option<NfsStat>,
 }
 
+/// What has to be asked of the file system before anything can be written.
+struct Facts {
+    stat: FsStat,
+    info: FsInfo,
+    conf: PathConf,
+    features: Features,
+    acl: Option<acl::Told>,
+    owner: Option<Told>,
+    group: Option<Told>,
+    birth: Option<Time>,
+    mounted_on: u64,
+}
+
+impl Facts {
+    fn gather(
+        compound: &Compound<'_>,
+        subject: &Subject<'_>,
+        wanted: &Bitmap,
+    ) -> Result<Facts, Fault> {
+        let (attr, owners) = (&subject.attr, compound.owners());
+        let asked = |group: Bitmap| if (*wanted & group).is_empty() { None } else { subject.file };
+        let stat = match asked(FS_STAT) {
+            Some(file) => file.vfs().fs_stat(&file.cx(), &subject.own)?,
+            None => NO_SPACE,
+        };
+        let info = match asked(FS_INFO) {
+            Some(file) => file.vfs().fs_info(&file.cx(), &subject.own)?,
+            None => PSEUDO_INFO,
+        };
+        let conf = match asked(PATH_CONF) {
+            Some(file) => file.vfs().path_conf(&file.cx(), &subject.own)?,
+            None => PSEUDO_CONF,
+        };
+        let features = match asked(FEATURES) {
+            Some(file) => file.vfs().features(&file.cx(), &subject.own)?,
+            None => Features::default(),
+        };
+        let acl = match subject.file {
+            Some(file) if features.acls && wanted.contains(Attr::Acl) => {
+                Some(acl::told(acl::of(file, &subject.own, attr)?, owners)?)
+            }
+            _ => None,
+        };
+        let birth = match asked(Bitmap::of(&[Attr::TimeCreate])) {
+            Some(file) => file.vfs().birth_time(&file.cx(), &subject.own)?,
+            None => None,
+        };
+        let mounted_on = match asked(Bitmap::of(&[Attr::MountedOnFileId])) {
+            Some(file) if subject.mounted_on.is_none() => {
+                file.vfs().mounted_on(&file.cx(), &subject.own, attr)?
+            }
+            _ => subject.mounted_on.unwrap_or(attr.fileid),
+        };
+        let owner = wanted.contains(Attr::Owner).then(|| owners.user(attr.uid)).transpose()?;
+        let group =
+            wanted.contains(Attr::OwnerGroup).then(|| owners.group(attr.gid)).transpose()?;
+        Ok(Facts { stat, info, conf, features, acl, owner, group, birth, mounted_on })
+    }
+}
+
 /// Appends a `fattr4` of what is wanted and supported.
 pub(crate) fn write(
     compound: &Compound<'_>,
@@ -79,39 +139,8 @@ pub(crate) fn write(
     if extra.rdattr_error.is_none() {
         wanted.remove(Attr::RdattrError);
     }
-    let asked = |group: Bitmap| if (wanted & group).is_empty() { None } else { subject.file };
-    let stat = match asked(FS_STAT) {
-        Some(file) => file.vfs().fs_stat(&file.cx(), &subject.own)?,
-        None => NO_SPACE,
-    };
-    let info = match asked(FS_INFO) {
-        Some(file) => file.vfs().fs_info(&file.cx(), &subject.own)?,
-        None => PSEUDO_INFO,
-    };
-    let conf = match asked(PATH_CONF) {
-        Some(file) => file.vfs().path_conf(&file.cx(), &subject.own)?,
-        None => PSEUDO_CONF,
-    };
-    let features = match asked(FEATURES) {
-        Some(file) => file.vfs().features(&file.cx(), &subject.own)?,
-        None => Features::default(),
-    };
-    let acl = match subject.file {
-        Some(file) if features.acls && wanted.contains(Attr::Acl) => {
-            Some(acl::of(file, &subject.own, &subject.attr)?)
-        }
-        _ => None,
-    };
-    let birth = match asked(Bitmap::of(&[Attr::TimeCreate])) {
-        Some(file) => file.vfs().birth_time(&file.cx(), &subject.own)?,
-        None => None,
-    };
-    let mounted_on = match asked(Bitmap::of(&[Attr::MountedOnFileId])) {
-        Some(file) if subject.mounted_on.is_none() => {
-            file.vfs().mounted_on(&file.cx(), &subject.own, &subject.attr)?
-        }
-        _ => subject.mounted_on.unwrap_or(subject.attr.fileid),
-    };
+    let facts = Facts::gather(compound, subject, &wanted)?;
+    let Facts { stat, info, conf, features, acl, owner, group, birth, mounted_on } = facts;
     let attr = &subject.attr;
     let transfer = u64::from(compound.call.server.limits.transfer_bytes);
 
@@ -128,7 +157,7 @@ pub(crate) fn write(
     w.push(Attr::UniqueHandles, &true);
     w.push(Attr::LeaseTime, &compound.call.server.v4.lease_secs());
     w.push_some(Attr::RdattrError, extra.rdattr_error.as_ref());
-    w.push_some(Attr::Acl, acl.as_deref().map(acl::Told).as_ref());
+    w.push_some(Attr::Acl, acl.as_ref());
     w.push(Attr::AclSupport, &if features.acls { acl::SUPPORT } else { 0 });
     w.push(Attr::CanSetTime, &true);
     w.push(Attr::CaseInsensitive, &conf.case_insensitive);
@@ -152,8 +181,8 @@ pub(crate) fn write(
     w.push(Attr::Mode, &attr.mode);
     w.push(Attr::NoTrunc, &true);
     w.push(Attr::NumLinks, &attr.nlink);
-    w.push(Attr::Owner, &Decimal::of(attr.uid).as_opaque());
-    w.push(Attr::OwnerGroup, &Decimal::of(attr.gid).as_opaque());
+    w.push_some(Attr::Owner, owner.as_ref().map(Told::as_opaque).as_ref());
+    w.push_some(Attr::OwnerGroup, group.as_ref().map(Told::as_opaque).as_ref());
     w.push(Attr::RawDev, &SpecData { major: attr.rdev.0, minor: attr.rdev.1 });
     w.push(Attr::SpaceAvail, &stat.avail_bytes);
     w.push(Attr::SpaceFree, &stat.free_bytes);

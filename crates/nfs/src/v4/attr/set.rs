@@ -9,8 +9,9 @@ use hayase_vfs::{SetAttr, SetTime, Time};
 use super::acl::{self, set as set_acl};
 use super::supported::{exclusive, supported};
 use crate::call::Target;
+use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
-use crate::v4::owner;
+use crate::v4::owner::Owners;
 
 const NANOS_PER_SEC: u32 = 1_000_000_000;
 const MODE_BITS: u32 = 0o7777;
@@ -69,27 +70,32 @@ pub(crate) enum Created {
 }
 
 /// What SETATTR is to set (RFC 8881 §18.30).
-pub(crate) fn parse_set(fattr: Fattr<'_>, minor: u32) -> Result<New, Status> {
-    let attrs = SetAttrs::parse(fattr, &supported(minor))?;
+pub(crate) fn parse_set(fattr: Fattr<'_>, compound: &Compound<'_>) -> Result<New, Fault> {
+    let attrs = SetAttrs::parse(fattr, &supported(compound.minor)).map_err(Status::from)?;
     if attrs.mode_umask.is_some() {
-        return Err(Status::Inval); // RFC 8275 §4: only for new objects
+        return Err(Status::Inval.into()); // RFC 8275 §4: only for new objects
     }
-    convert(&attrs, fattr.mask)
+    convert(&attrs, fattr.mask, compound.owners())
 }
 
 /// What a new object is to have (RFC 8881 §18.4, §18.16).
-pub(crate) fn parse_created(fattr: Fattr<'_>, how: Created, minor: u32) -> Result<New, Status> {
-    let attrs = SetAttrs::parse(fattr, &supported(minor))?;
+pub(crate) fn parse_created(
+    fattr: Fattr<'_>,
+    how: Created,
+    compound: &Compound<'_>,
+) -> Result<New, Fault> {
+    let minor = compound.minor;
+    let attrs = SetAttrs::parse(fattr, &supported(minor)).map_err(Status::from)?;
     if how == Created::Exclusive && !fattr.mask.is_subset(&exclusive(minor)) {
-        return Err(Status::Inval); // RFC 8881 §18.16.3
+        return Err(Status::Inval.into()); // RFC 8881 §18.16.3
     }
-    let mut new = convert(&attrs, fattr.mask)?;
+    let mut new = convert(&attrs, fattr.mask, compound.owners())?;
     if new.delegated_times {
-        return Err(Status::Inval); // nobody holds what is not there yet
+        return Err(Status::Inval.into()); // nobody holds what is not there yet
     }
     if let Some(both) = attrs.mode_umask {
         if both.mode & !MODE_BITS != 0 || both.umask & !0o777 != 0 {
-            return Err(Status::Inval);
+            return Err(Status::Inval.into());
         }
         new.set.mode = Some(both.mode);
         new.umask = both.umask;
@@ -100,35 +106,35 @@ pub(crate) fn parse_created(fattr: Fattr<'_>, how: Created, minor: u32) -> Resul
     Ok(new)
 }
 
-fn convert(attrs: &SetAttrs<'_>, mask: Bitmap) -> Result<New, Status> {
+fn convert(attrs: &SetAttrs<'_>, mask: Bitmap, owners: Owners<'_>) -> Result<New, Fault> {
     let modes = [Attr::Mode, Attr::ModeSetMasked, Attr::ModeUmask];
     if modes.iter().filter(|mode| mask.contains(**mode)).count() > 1 {
-        return Err(Status::Inval); // RFC 8881 §6.2.5, RFC 8275 §4
+        return Err(Status::Inval.into()); // RFC 8881 §6.2.5, RFC 8275 §4
     }
     if attrs.time_create.is_some() {
-        return Err(Status::Inval); // a file is made once
+        return Err(Status::Inval.into()); // a file is made once
     }
     let too_many = |mode: u32| mode & !MODE_BITS != 0;
     if attrs.mode.is_some_and(too_many)
         || attrs.mode_set_masked.is_some_and(|m| too_many(m.value) || too_many(m.mask))
     {
-        return Err(Status::Inval);
+        return Err(Status::Inval.into());
     }
     let delegated = [attrs.time_deleg_access, attrs.time_deleg_modify];
     let delegated_times = delegated.iter().any(Option::is_some);
     if delegated_times && (attrs.time_access_set.is_some() || attrs.time_modify_set.is_some()) {
-        return Err(Status::Inval); // the same times twice
+        return Err(Status::Inval.into()); // the same times twice
     }
     let [access, modify] = delegated.map(|time| time.map(WireSetTime::ClientTime));
     let set = SetAttr {
         mode: attrs.mode,
-        uid: attrs.owner.map(|owner| owner::parse(owner.0)).transpose()?,
-        gid: attrs.owner_group.map(|group| owner::parse(group.0)).transpose()?,
+        uid: attrs.owner.map(|owner| owners.uid(owner.0)).transpose()?,
+        gid: attrs.owner_group.map(|group| owners.gid(group.0)).transpose()?,
         size: attrs.size,
         atime: set_time(attrs.time_access_set.or(access))?,
         mtime: set_time(attrs.time_modify_set.or(modify))?,
     };
-    let acl = attrs.acl.as_ref().map(acl::parse).transpose()?;
+    let acl = attrs.acl.as_ref().map(|acl| acl::parse(acl, owners)).transpose()?;
     Ok(New { set, delegated_times, acl, umask: 0, masked: attrs.mode_set_masked, mask })
 }
 

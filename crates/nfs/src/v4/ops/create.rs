@@ -26,7 +26,7 @@ pub(crate) fn create(
         return Err(Status::Inval.into());
     }
     let name = name(args.objname.0)?;
-    let new = parse_created(args.createattrs, Created::Plain, compound.minor)?;
+    let new = parse_created(args.createattrs, Created::Plain, compound)?;
     if new.set.size.is_some() {
         return Err(Status::Inval.into());
     }

@@ -30,7 +30,7 @@ fn set(
     compound: &mut Compound<'_>,
     args: &SetAttrArgs<'_>,
 ) -> Result<(Bitmap, Option<Status>), Fault> {
-    let mut new = parse_set(args.obj_attributes, compound.minor)?;
+    let mut new = parse_set(args.obj_attributes, compound)?;
     let file = compound.file(Status::Rofs)?;
     authorize(compound, file, args.stateid, &new)?;
     if file.is_read_only() {

@@ -57,7 +57,7 @@ pub(super) fn find(
         OpenHow::NoCreate => return existing(compound, name, share),
         OpenHow::Create(how) => how,
     };
-    let parsed = |fattr: Fattr<'_>, how| parse_created(fattr, how, compound.minor);
+    let parsed = |fattr: Fattr<'_>, how| parse_created(fattr, how, compound);
     match how {
         CreateHow::Unchecked(fattr) => {
             unchecked(compound, name, share, &parsed(fattr, Created::Plain)?)
