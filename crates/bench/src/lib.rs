@@ -18,4 +18,5 @@ pub mod measure;
 mod names;
 mod records;
 pub mod report;
+pub mod statistics;
 pub mod units;
