@@ -1,4 +1,4 @@
-//! What a fresh Debian lacks for the end-to-end tests.
+//! What a fresh Debian lacks for the end-to-end tests, and for looking at pages.
 
 use std::process::Command;
 
@@ -21,6 +21,8 @@ const NEEDED: &[(&str, &str)] = &[
     ("mkfs.xfs", "xfsprogs"),
     ("nfs4_setfacl", "nfs4-acl-tools"),
     ("unshare", "util-linux"),
+    ("chromium", "chromium"),
+    ("chromedriver", "chromium-driver"),
 ];
 
 /// Installs the packages that are missing, if this is Debian and we are root.

@@ -13,6 +13,7 @@
 
 pub mod compare;
 pub mod floor;
+pub mod html;
 pub mod load;
 pub mod measure;
 mod names;

@@ -58,9 +58,8 @@ pub fn knee(rates: &[f64]) -> Knee {
         return Knee::Flat;
     }
     let last = crate::units::float(envelope.len() as u64 - 1);
-    let above = |index: usize| {
-        (envelope[index] - first) / rise - crate::units::float(index as u64) / last
-    };
+    let above =
+        |index: usize| (envelope[index] - first) / rise - crate::units::float(index as u64) / last;
     // The first of equals: less of the parameter for the same.
     let index = (1..envelope.len()).fold(0, |best, index| {
         if above(index) > above(best) + f64::EPSILON { index } else { best }
