@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hayase_server::{Delegations, Options};
+use hayase_server::{Delegations, IdentitySettings, Options};
 
 /// Serves files over NFS as fast as the hardware allows.
 #[derive(Debug, Parser)]
@@ -83,6 +83,10 @@ pub(crate) struct Serve {
     /// this host]
     #[arg(long, value_name = "DOMAIN")]
     nfs4_domain: Option<String>,
+    /// Look up here which groups a caller is in, and ignore those that its client states, of which
+    /// there can be 16 at most; also if /etc/nfs.conf says so
+    #[arg(long)]
+    manage_gids: bool,
     /// Neither register with this host's rpcbind nor stand in for it on port 111
     #[arg(long)]
     no_portmap: bool,
@@ -120,7 +124,10 @@ impl From<Serve> for Options {
                 Lend::Guarded => Delegations::Guarded,
                 Lend::Always => Delegations::Always,
             },
-            send_names: serve.idmap == IdMap::Names,
+            identity: IdentitySettings {
+                send_names: serve.idmap == IdMap::Names,
+                manage_gids: serve.manage_gids,
+            },
             nfs4_domain: serve.nfs4_domain,
             portmap: !serve.no_portmap,
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hayase_exports::ExportOptions;
+use hayase_identity::Unmapped;
 use hayase_proto::nfs3::Status;
 use hayase_rpc::{AuthStat, Credential, Refusal};
 use hayase_vfs::{Attr, Cred, Cx, Durability, Error, Handle, Wait};
@@ -135,7 +136,7 @@ impl Call<'_> {
         handle: Handle,
     ) -> Result<Target, Unusable> {
         let grant = self.grant(table, export)?;
-        let cred = self.cred(&grant.options).ok_or(Unusable::WrongFlavor)?;
+        let cred = self.cred(&grant.options)?;
         Ok(Target { grant, handle, cred, wait: self.wait })
     }
 
@@ -144,24 +145,40 @@ impl Call<'_> {
         self.peer.grant(id, table, &*self.server.names, self.wait)
     }
 
-    /// The caller after squashing; none if the export wants another flavor.
-    fn cred(&self, options: &ExportOptions) -> Option<Cred> {
+    /// The caller after squashing.
+    fn cred(&self, options: &ExportOptions) -> Result<Cred, Unusable> {
         let flavors = options.sec;
+        let looked_up;
         let identity = match &self.credential {
             Credential::Sys(auth) if flavors.permits(hayase_exports::Flavor::Sys) => {
-                options.identity(auth.uid, auth.gid, auth.gids())
+                looked_up = self.groups(auth.uid, options)?;
+                let groups = looked_up.as_deref().unwrap_or(auth.gids());
+                options.identity(auth.uid, auth.gid, groups)
             }
             Credential::None | Credential::Sys(_)
                 if flavors.permits(hayase_exports::Flavor::None) =>
             {
                 options.anonymous()
             }
-            _ => return None,
+            _ => return Err(Unusable::WrongFlavor),
         };
-        Some(Cred {
+        Ok(Cred {
             uid: identity.uid,
             gid: identity.gid,
             groups: identity.groups.iter().copied().collect(),
+        })
+    }
+
+    /// The groups that this host knows a user to be in, where those that the client states count
+    /// for nothing; `AUTH_SYS` has room for sixteen only.
+    fn groups(&self, uid: u32, options: &ExportOptions) -> Result<Option<Arc<[u32]>>, Error> {
+        let identities = &self.server.identities;
+        if !identities.manages_gids() || options.all_squash {
+            return Ok(None);
+        }
+        identities.groups(uid, self.wait).map(Some).map_err(|why| match why {
+            Unmapped::WouldBlock => Error::WouldBlock,
+            Unmapped::Later | Unmapped::Nobody => Error::Delay,
         })
     }
 }

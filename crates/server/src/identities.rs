@@ -4,12 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use hayase_conf::Conf;
 use hayase_identity::{Identities, Limits, Mapping, Settings, SystemDirectory};
 
 use crate::Options;
 
 /// Where the domain of names is written down (idmapd.conf(5)).
 const IDMAPD_CONF: &str = "/etc/idmapd.conf";
+/// Where rpc.mountd(8) is told to look groups up (nfs.conf(5)).
+const NFS_CONF: &str = "/etc/nfs.conf";
 
 /// Prepares look-ups in the name services of this host.
 pub(crate) fn open(options: &Options) -> Result<Arc<Identities>> {
@@ -18,9 +21,21 @@ pub(crate) fn open(options: &Options) -> Result<Arc<Identities>> {
         Some(domain) => mapping.with_domain(domain),
         None => mapping,
     };
-    let settings = Settings { send_names: options.send_names, manage_gids: false };
+    let settings = Settings { manage_gids: manages_gids(options)?, ..options.identity };
     let identities =
         Identities::new(settings, Box::new(SystemDirectory), mapping, Limits::default())
             .context("the server's threads cannot be started")?;
     Ok(Arc::new(identities))
+}
+
+fn manages_gids(options: &Options) -> Result<bool> {
+    if options.identity.manage_gids {
+        return Ok(true);
+    }
+    let conf = Conf::read_with_directory(Path::new(NFS_CONF)).context(NFS_CONF)?;
+    let manages = conf.flag("mountd", "manage-gids").unwrap_or(false);
+    if manages {
+        tracing::info!("{NFS_CONF}: manage-gids: the groups of callers are those known here");
+    }
+    Ok(manages)
 }

@@ -32,6 +32,7 @@ mod state_dir;
 mod status;
 mod system;
 
+pub use hayase_identity::Settings as IdentitySettings;
 pub use hayase_nfs::Delegations;
 pub use options::Options;
 pub use run::run;

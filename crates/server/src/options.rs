@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use hayase_identity::Settings as IdentitySettings;
 use hayase_nfs::Delegations;
 
 /// Everything that `hayase serve` can be told.
@@ -29,8 +30,9 @@ pub struct Options {
     pub grace_secs: Option<u32>,
     /// Which files are lent to NFSv4 clients.
     pub delegations: Delegations,
-    /// Tell NFSv4 clients the names of owners and groups instead of their numbers.
-    pub send_names: bool,
+    /// Whether owners are told by name, and whether the groups of callers are looked up; the second
+    /// also if nfs.conf(5) says so.
+    pub identity: IdentitySettings,
     /// The domain behind the `@` of names; by default idmapd.conf(5) says, or else the host's own.
     pub nfs4_domain: Option<String>,
     /// Tell the portmapper of this host, or be it if there is none.
@@ -50,7 +52,7 @@ impl Default for Options {
             lease_secs: 90,
             grace_secs: None,
             delegations: Delegations::Guarded,
-            send_names: false,
+            identity: IdentitySettings::default(),
             nfs4_domain: None,
             portmap: true,
         }

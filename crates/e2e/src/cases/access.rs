@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 
-use super::Case;
+use super::{Case, people};
 use crate::client::Client;
 use crate::scene::{Backing, MOUNT, Scene};
 use crate::server::{Exports, Setup};
@@ -26,6 +26,7 @@ pub const CASES: &[Case] = &[
     Case::new("access.secure", "secure wants a reserved port, insecure does not", secure),
     Case::new("access.directory", "hayase serve DIR: everyone, any port, root is nobody", plain),
     Case::new("access.groups", "supplementary groups and modes", groups),
+    Case::new("access.many_groups", "--manage-gids: more groups than fit into a call", many_groups),
     Case::new("access.owner", "the owner of an open file may go on, whatever its mode", owner),
 ];
 
@@ -323,4 +324,33 @@ fn owner(scene: &mut Scene) -> Result<()> {
     let run = client.start_as(&Who::user(1000, 100), &format!("{MOUNT}/program"))?;
     run.succeed(std::time::Duration::from_secs(30))?;
     Ok(())
+}
+
+fn many_groups(scene: &mut Scene) -> Result<()> {
+    scene.export(Backing::Memory)?;
+    people::invite(scene)?;
+    let path = scene.directory().to_owned();
+    let [last, other] = [path.join("last"), path.join("other")];
+    for (dir, gid) in [(&last, people::LAST_GROUP), (&other, 3000)] {
+        fs::create_dir(dir)?;
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o770))?;
+        chown(dir, Some(0), Some(gid))?;
+    }
+    let arguments = vec!["--manage-gids".to_owned()];
+    scene.start_server(Setup { arguments, ..Setup::default() })?;
+    let client = scene.boot_client()?;
+    client.mount("vers=3,nolock", &scene.path(), MOUNT)?;
+    // The client states none of the groups that count, and one that does not.
+    let guest = Who { uid: people::UID, gid: people::GID, groups: vec![3000] };
+    let guest = client.session(&guest)?;
+    guest.put(format!("{MOUNT}/last/file"), 0o640, b"ours")?;
+    same!(owner_of(last.join("file"))?, (people::UID, people::GID), "a file of the guest's");
+    fails(
+        guest.create(format!("{MOUNT}/other/file"), 0o640),
+        Errno::ACCESS,
+        "a group that is stated",
+    )?;
+    let stranger = Who { uid: 1001, gid: 100, groups: vec![people::LAST_GROUP] };
+    let stranger = client.session(&stranger)?;
+    fails(stranger.get(format!("{MOUNT}/last/file")), Errno::ACCESS, "who only says so")
 }

@@ -77,6 +77,7 @@ mod connections;
 mod directory;
 mod fio;
 mod mount;
+mod people;
 mod restart;
 mod special;
 mod tree;

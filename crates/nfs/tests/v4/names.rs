@@ -9,8 +9,8 @@ use hayase_mem::MemFs;
 use hayase_nfs::{Answered, Setup};
 use hayase_vfs::Wait;
 
-use crate::common::{Args, Lab, Reply, args, program};
-use crate::ops::{attrs, op, ops, run, stat};
+use crate::common::{Args, Client, Lab, Reply, args, proc, program};
+use crate::ops::{attrs, op, ops, run, run_as, stat};
 
 const OWNERS: u32 = 1 << (36 - 32) | 1 << (37 - 32);
 const ACL: u32 = 1 << 12;
@@ -35,13 +35,17 @@ impl Directory for Site {
         Ok((gid == 50).then(|| "staff".to_owned()))
     }
 
-    fn groups(&self, _: u32) -> io::Result<Option<Vec<u32>>> {
-        Ok(None)
+    /// alice is in forty groups.
+    fn groups(&self, uid: u32) -> io::Result<Option<Vec<u32>>> {
+        Ok((uid == 1000).then(|| (100..140).collect()))
     }
 }
 
 fn lab(send_names: bool) -> Lab {
-    let settings = Settings { send_names, ..Settings::default() };
+    lab_with(Settings { send_names, ..Settings::default() })
+}
+
+fn lab_with(settings: Settings) -> Lab {
     let limits = Limits { patience: Duration::from_secs(60), ..Limits::default() };
     let mapping = Mapping::of_domain("lab");
     let identities = Identities::new(settings, Box::new(Site), mapping, limits).unwrap();
@@ -142,4 +146,44 @@ fn names_are_looked_up_where_waiting_is_allowed() {
     let (answered, reply) = ask(Wait::Never);
     assert_eq!(answered, Answered::Reply);
     assert!(Reply::new(reply).rest().windows(9).any(|bytes| bytes == b"alice@lab"));
+}
+
+/// What `AUTH_SYS` has room for are sixteen groups; the fortieth counts all the same, and those that a
+/// client states do not.
+#[test]
+fn groups_are_looked_up_if_that_is_wanted() {
+    let lab = lab_with(Settings { manage_gids: true, ..Settings::default() });
+    let root = lab.root();
+    let srv = root.srv();
+    for (name, gid) in [("last", "139"), ("stated", "7")] {
+        root.file_of(&srv, name, b"ours");
+        let path = format!("/srv/{name}");
+        let owner = set([0, OWNERS], &args().opaque("0").opaque(gid));
+        assert_eq!(run(&lab, &ops().at(&path).op(op::SETATTR, &owner)).status, stat::OK);
+        root.chmod(&root.find(&srv, name).unwrap(), 0o640);
+    }
+    let alice = Client::new(&lab, "192.0.2.1:700").with_user(1000, 1000, &[7]);
+    let bob = Client::new(&lab, "192.0.2.1:700").with_user(1001, 1001, &[7, 139]);
+    for (who, name, may) in
+        [(&alice, "last", true), (&alice, "stated", false), (&bob, "last", false)]
+    {
+        let read = args().opaque(root.find(&srv, name).unwrap()).word(1);
+        // ACCESS of version 3, then of version 4.
+        let mut reply = who.nfs(proc::ACCESS, &read);
+        reply.is([stat::OK]);
+        reply.attr();
+        assert_eq!(reply.word() == 1, may, "{name}");
+        let path = format!("/srv/{name}");
+        let mut results =
+            run_as(who, 0, &ops().at(&path).op(op::ACCESS, &args().word(1))).at(&path);
+        let access = results.ok(op::ACCESS);
+        assert_eq!([access.word(), access.word()] == [1, 1], may, "{name}");
+    }
+    // Nobody is looked up on a thread that must not wait.
+    let carol = Client::new(&lab, "192.0.2.1:700").with_user(1002, 1002, &[]);
+    let getattr =
+        carol.record(lab.next_xid(), [program::NFS, 3, proc::GETATTR], &args().opaque(&srv));
+    assert_eq!(carol.offer(&getattr, Wait::Never).0, Answered::WouldBlock);
+    assert_eq!(carol.offer(&getattr, Wait::Allowed).0, Answered::Reply);
+    assert_eq!(carol.offer(&getattr, Wait::Never).0, Answered::Reply);
 }

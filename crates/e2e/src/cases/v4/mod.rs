@@ -15,6 +15,7 @@ mod delegations;
 mod features;
 mod locks;
 mod mount;
+mod names;
 mod pseudo;
 mod recovery;
 mod sharing;
@@ -23,6 +24,7 @@ mod sharing;
 pub fn cases() -> Vec<Case> {
     [
         mount::CASES,
+        names::CASES,
         pseudo::CASES,
         features::CASES,
         sharing::CASES,
@@ -88,6 +90,7 @@ const OVER: &[(&str, &[Version], &[Version])] = &[
     ("access.secure", &[], &[V40, V41, V42]),
     ("access.directory", &[], &[V40, V41, V42]),
     ("access.groups", &[V42], &[V40, V41]),
+    ("access.many_groups", &[V42], &[V40, V41]),
     ("access.owner", &[V42], &[V40, V41]),
     ("special.nodes", &[V42], &[V40, V41]),
     ("special.attributes", &[V42], &[V40, V41]),
