@@ -96,6 +96,11 @@ impl Mount {
     pub(crate) fn in_memory(&self) -> bool {
         matches!(self.magic, magic::TMPFS | magic::RAMFS)
     }
+
+    /// Runs what waits for the disk, where there is one.
+    pub(crate) fn wait_for<T>(&self, slow: impl FnOnce() -> T) -> T {
+        if self.in_memory() { slow() } else { hayase_vfs::wait_for(slow) }
+    }
 }
 
 fn mount_id(file: impl AsFd) -> Sys<u64> {

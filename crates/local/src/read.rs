@@ -53,7 +53,12 @@ impl Core {
         let data = if len == 0 {
             ReadData::Inline(0)
         } else if len <= INLINE_BYTES {
-            read_inline(cx, &node, &file, offset, len, inline)?
+            match read_inline(&file, offset, len, inline, !node.mount.in_memory()) {
+                Err(Error::WouldBlock) if cx.wait == Wait::Allowed => {
+                    node.mount.wait_for(|| read_inline(&file, offset, len, inline, false))?
+                }
+                read => read?,
+            }
         } else {
             self.read_large(cx, &node, file, offset, len, size)?
         };
@@ -101,6 +106,18 @@ impl Core {
             return Ok(ReadData::Payload(Payload::Span(Span { file, offset, len })));
         }
         cx.may_block()?;
+        node.mount.wait_for(|| self.read_cold(node, file, offset, len, size))
+    }
+
+    /// Reads what is not in the page cache.
+    fn read_cold(
+        &self,
+        node: &Node,
+        file: Arc<OwnedFd>,
+        offset: u64,
+        len: usize,
+        size: u64,
+    ) -> Result<ReadData> {
         read_ahead(node, &file, offset, len as u64, size);
         let buffer = self.options.pool.take().filter(|buffer| buffer.len() >= len);
         if let Some(mut buffer) = buffer {
@@ -197,16 +214,15 @@ fn is_byte_cached(file: &OwnedFd, offset: u64) -> bool {
     preadv2(file, &mut buffers, offset, ReadWriteFlags::NOWAIT) == Ok(1)
 }
 
+/// Copies data into the reply; with `nowait` only if it is in the page cache.
 fn read_inline(
-    cx: &Cx<'_>,
-    node: &Node,
     file: &OwnedFd,
     offset: u64,
     len: usize,
     inline: &mut Vec<u8>,
+    nowait: bool,
 ) -> Result<ReadData> {
     let start = inline.len();
-    let nowait = cx.wait == Wait::Never && !node.mount.in_memory();
     let mut filled = 0;
     while filled < len {
         let at = offset + filled as u64;

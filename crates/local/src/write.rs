@@ -56,7 +56,11 @@ impl Core {
             (Stability::FileSync, Durability::Sync) => ReadWriteFlags::SYNC,
         };
         let in_flight = (!sync.is_empty()).then(|| node.sync_writes.read());
-        let (count, failure) = write_all(&file, data, offset, sync);
+        let (count, failure) = if sync.is_empty() {
+            write_all(&file, data, offset, sync)
+        } else {
+            node.mount.wait_for(|| write_all(&file, data, offset, sync))
+        };
         if failure == Some(Errno::IO) {
             self.sync_failed(&node, Errno::IO);
         }
@@ -126,7 +130,8 @@ impl Core {
                 let result = self.faults.sync().and_then(|()| journal.sync());
                 result.inspect_err(|errno| self.sync_failed(node, *errno))
             };
-            return journal.group.run(Extent::All, sync).map(|()| true).map_err(word);
+            let synced = node.mount.wait_for(|| journal.group.run(Extent::All, sync));
+            return synced.map(|()| true).map_err(word);
         }
         if matches!(node.kind, FileType::Regular | FileType::Directory) {
             self.sync_file(node, Extent::All, Asked::ByClient)?;
@@ -179,7 +184,7 @@ impl Core {
                 Err(errno)
             }
         };
-        node.run_sync(extent, sync).map_err(word)
+        node.mount.wait_for(|| node.run_sync(extent, sync)).map_err(word)
     }
 
     fn file_to_sync(&self, node: &Arc<Node>) -> Result<Arc<OwnedFd>> {

@@ -39,6 +39,8 @@ pub(crate) struct Core<S: Service> {
     pub(crate) receive_buffer: Box<[u8]>,
     /// Lends its memory to the batch of replies that is being made.
     pub(crate) batch: ReplyBuf,
+    /// Calls of all its connections, and of those that have ended, that are with the workers.
+    pub(crate) in_flight: usize,
     /// Seconds since the shard began.
     pub(crate) now_secs: u32,
 }
@@ -411,8 +413,9 @@ impl<S: Service> Connection<S> {
     }
 
     /// Hands a call to the workers.
-    fn offload(&mut self, core: &Core<S>, record: Record) {
+    fn offload(&mut self, core: &mut Core<S>, record: Record) {
         self.in_flight += 1;
+        core.in_flight += 1;
         let (id, peer) = (self.id, Arc::clone(&self.peer));
         let (service, inbox) = (Arc::clone(&core.service), Arc::clone(&core.inbox));
         core.workers.push(Box::new(move || {
@@ -428,7 +431,11 @@ impl<S: Service> Connection<S> {
                     Outcome::Close
                 }
             };
-            inbox.push(Message::Done(id, outcome));
+            if inbox.put(Message::Done(id, outcome)) {
+                return Some(inbox);
+            }
+            inbox.wake();
+            None
         }));
     }
 }

@@ -101,6 +101,7 @@ fn core(limits: &Limits) -> Core<Echo> {
         limits: Arc::new(limits.clone()),
         receive_buffer: vec![0; TURN_BYTES].into(),
         batch: ReplyBuf::new(),
+        in_flight: 0,
         now_secs: 0,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hayase_buf::ReplyBuf;
@@ -70,33 +71,85 @@ impl Handle {
     }
 }
 
+/// How a shard is, for those who have put something into its inbox.
+mod sleep {
+    /// It will look into the inbox before it sleeps.
+    pub(super) const AWAKE: u8 = 0;
+    /// It will look within [`crate::shard::DOZE`].
+    pub(super) const DOZES: u8 = 1;
+    /// It looks when it is woken.
+    pub(super) const SLEEPS: u8 = 2;
+}
+
 /// A shard's queue of messages, with an eventfd that its epoll waits on.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     messages: Mutex<Vec<Message>>,
+    /// How many messages there are, to be looked at without the lock.
+    count: AtomicUsize,
+    /// One of [`sleep`].
+    sleep: AtomicU8,
     event: OwnedFd,
 }
 
 impl Inbox {
     pub(crate) fn new() -> std::io::Result<Self> {
         let event = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Inbox { messages: Mutex::default(), event })
+        Ok(Inbox {
+            messages: Mutex::default(),
+            count: AtomicUsize::new(0),
+            sleep: AtomicU8::new(sleep::AWAKE),
+            event,
+        })
     }
 
-    /// Adds a message and wakes the shard, if it does not have to wake anyway.
+    /// Adds a message and wakes the shard.
     pub(crate) fn push(&self, message: Message) {
+        self.put(message);
+        self.wake();
+    }
+
+    /// Adds a message without waking the shard; whether it will see it soon nonetheless.
+    pub(crate) fn put(&self, message: Message) -> bool {
         let mut messages = self.lock();
         messages.push(message);
-        if messages.len() == 1 {
+        // Either this sees that the shard sleeps, or `may_sleep` sees this.
+        self.count.store(messages.len(), Ordering::SeqCst);
+        drop(messages);
+        self.sleep.load(Ordering::SeqCst) != sleep::SLEEPS
+    }
+
+    /// Wakes the shard if it sleeps or dozes.
+    pub(crate) fn wake(&self) {
+        if self.sleep.swap(sleep::AWAKE, Ordering::SeqCst) != sleep::AWAKE {
             // Can only fail if the counter is full, and then the shard wakes as well.
             let _ = rustix::io::write(&self.event, &1_u64.to_ne_bytes());
         }
     }
 
+    /// Whether the shard may sleep, or doze: there is no message. Who brings a later one knows.
+    pub(crate) fn may_sleep(&self, dozes: bool) -> bool {
+        self.sleep.store(if dozes { sleep::DOZES } else { sleep::SLEEPS }, Ordering::SeqCst);
+        self.count.load(Ordering::SeqCst) == 0
+    }
+
+    /// The shard does not sleep any more.
+    pub(crate) fn is_awake(&self) {
+        self.sleep.store(sleep::AWAKE, Ordering::Relaxed);
+    }
+
+    /// The eventfd was seen: it can tell again.
+    pub(crate) fn clear(&self) {
+        let _ = rustix::io::read(&self.event, &mut [0; 8]);
+    }
+
     /// Takes all messages into the (empty) `into`.
     pub(crate) fn take(&self, into: &mut Vec<Message>) {
-        let _ = rustix::io::read(&self.event, &mut [0; 8]);
-        std::mem::swap(&mut *self.lock(), into);
+        if self.count.load(Ordering::Relaxed) > 0 {
+            let mut messages = self.lock();
+            std::mem::swap(&mut *messages, into);
+            self.count.store(0, Ordering::Relaxed);
+        }
     }
 
     // The list is whole between statements: a poisoned lock is usable.

@@ -23,6 +23,10 @@ const ACCEPTS_PER_TURN: usize = 64;
 const TICK: Duration = Duration::from_secs(1);
 /// How long a connection without a buffer waits before it looks for one again.
 const STARVED_RETRY: Duration = Duration::from_millis(2);
+/// How long a shard sleeps at most that has calls with the workers.
+pub(crate) const DOZE: Duration = Duration::from_millis(1);
+/// How often it dozes while nothing happens: calls that take longer are few, and wake it.
+const DOZES: u32 = 8;
 const REAP_EVERY_SECS: u32 = 5;
 const TRIM_EVERY_SECS: u32 = 30;
 
@@ -50,6 +54,8 @@ pub(crate) struct Shard<S: Service> {
     turns: VecDeque<ConnectionId>,
     starved: Vec<ConnectionId>,
     draining: bool,
+    /// How often in a row nothing happened.
+    idle_rounds: u32,
     began: Instant,
     reaped_secs: u32,
     trimmed_secs: u32,
@@ -76,6 +82,7 @@ impl<S: Service> Shard<S> {
             turns: VecDeque::new(),
             starved: Vec::new(),
             draining: false,
+            idle_rounds: 0,
             began: Instant::now(),
             reaped_secs: 0,
             trimmed_secs: 0,
@@ -91,6 +98,7 @@ impl<S: Service> Shard<S> {
         let mut messages = Vec::new();
         while !(self.draining && self.connections.is_empty()) {
             events.clear();
+            self.core.workers.look_after();
             let timeout = self.timeout();
             match epoll::wait(
                 &self.epoll,
@@ -103,9 +111,16 @@ impl<S: Service> Shard<S> {
                     return;
                 }
             }
+            self.core.inbox.is_awake();
             self.core.now_secs = self.began.elapsed().as_secs() as u32;
             for event in &events {
-                self.see(event, &mut messages);
+                self.see(event);
+            }
+            self.core.inbox.take(&mut messages);
+            let idle = events.is_empty() && messages.is_empty();
+            self.idle_rounds = if idle { self.idle_rounds.saturating_add(1) } else { 0 };
+            for message in messages.drain(..) {
+                self.hear(message);
             }
             for id in std::mem::take(&mut self.starved) {
                 self.enqueue(id);
@@ -117,9 +132,13 @@ impl<S: Service> Shard<S> {
         }
     }
 
+    /// How long to wait for events at most.
     fn timeout(&self) -> Option<Timespec> {
-        let wait = if !self.turns.is_empty() {
+        let dozes = self.core.in_flight > 0 && self.idle_rounds < DOZES;
+        let wait = if !self.turns.is_empty() || !self.core.inbox.may_sleep(dozes) {
             Duration::ZERO
+        } else if dozes {
+            DOZE
         } else if !self.starved.is_empty() {
             STARVED_RETRY
         } else if self.connections.is_empty() && self.accept_rests_until.is_none() {
@@ -131,14 +150,9 @@ impl<S: Service> Shard<S> {
         wait.try_into().ok()
     }
 
-    fn see(&mut self, event: &epoll::Event, messages: &mut Vec<Message>) {
+    fn see(&mut self, event: &epoll::Event) {
         match event.data.u64() {
-            INBOX => {
-                self.core.inbox.take(messages);
-                for message in messages.drain(..) {
-                    self.hear(message);
-                }
-            }
+            INBOX => self.core.inbox.clear(),
             number => {
                 let listener = usize::try_from(INBOX - 1 - number).unwrap_or(usize::MAX);
                 if self.acceptor.as_ref().is_some_and(|a| listener < a.listeners.len()) {
@@ -171,6 +185,7 @@ impl<S: Service> Shard<S> {
                 }
             }
             Message::Done(id, outcome) => {
+                self.core.in_flight -= 1;
                 let Some(connection) = self.connection(id) else { return };
                 if connection.finish(outcome).is_err() {
                     return self.close(id);

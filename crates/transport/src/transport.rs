@@ -71,6 +71,7 @@ impl Transport {
                 limits: Arc::clone(&limits),
                 receive_buffer: vec![0; TURN_BYTES].into(),
                 batch: ReplyBuf::new(),
+                in_flight: 0,
                 now_secs: 0,
             };
             let mut shard = Shard::new(core, acceptor.take(), Arc::clone(&connections))?;

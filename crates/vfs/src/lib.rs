@@ -18,6 +18,7 @@ mod node;
 mod range;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod waiting;
 mod watch;
 mod xattr;
 
@@ -35,5 +36,6 @@ pub use lock::{LocalLock, LockMode, LockRange};
 pub use name::Name;
 pub use node::{Access, Node, Wcc};
 pub use range::{Advice, Copied, Seek, Sought};
+pub use waiting::{Waiting, tell_of_waiting, wait_for};
 pub use watch::{ConflictListener, Watch};
 pub use xattr::{SetXattr, XATTR_VALUE_MAX, XattrName, XattrSink, list_xattr_names};
