@@ -24,7 +24,12 @@ fn main() {
     }
     let fs = LocalFs::open(dir.as_ref(), options).unwrap();
     let cred = Cred { uid, gid: uid, ..Cred::root() };
-    let cx = Cx { cred: &cred, wait: Wait::Allowed, durability: Durability::Async };
+    let cx = Cx {
+        cred: &cred,
+        wait: Wait::Allowed,
+        durability: Durability::Async,
+        opened: Access::NONE,
+    };
     let never = Cx { wait: Wait::Never, ..cx };
     let root = fs.root();
     let wcc = &mut Wcc::default();

@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
 use hayase_vfs::{
-    Attr, Cx, Error, FileType, Handle, Name, NewNode, Node as Found, Open, Result, SetAttr,
+    Access, Attr, Cx, Error, FileType, Handle, Name, NewNode, Node as Found, Open, Result, SetAttr,
     SetTime, Time, Wcc,
 };
 use rustix::fs::{
@@ -350,15 +350,13 @@ impl Core {
         let times = Timestamps { last_access: spec(set.atime), last_modification: spec(set.mtime) };
         let set_them = || fs::utimensat(&node.path, c"", &times, AtFlags::EMPTY_PATH);
         let mut result = set_them();
-        let one_now = matches!(
-            (set.atime, set.mtime),
-            (SetTime::Now, SetTime::Keep) | (SetTime::Keep, SetTime::Now)
-        );
-        if one_now && matches!(result, Err(Errno::PERM | Errno::ACCESS)) {
+        let ours = [set.atime, set.mtime].iter().all(|time| !matches!(time, SetTime::To(_)));
+        if ours && matches!(result, Err(Errno::PERM | Errno::ACCESS)) {
             // The server's time needs write permission only, which the system call grants for
             // both times together but not for one.
             let stat = node.stat()?;
-            if self.rights(cx, node, &stat, WRITE)? != 0 {
+            let opened = cx.opened.intersects(Access::MODIFY);
+            if opened || self.rights(cx, node, &stat, WRITE)? != 0 {
                 self.identity.become_server()?;
                 result = set_them();
             }

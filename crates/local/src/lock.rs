@@ -165,7 +165,7 @@ fn set(locked: &mut Locked, range: LockRange, mode: Option<LockMode>) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use hayase_vfs::{Cred, Durability, Name, Open, SetAttr, Vfs, Wait, Wcc};
+    use hayase_vfs::{Access, Cred, Durability, Name, Open, SetAttr, Vfs, Wait, Wcc};
     use rustix::fs::{FlockOperation, fcntl_lock};
 
     use super::*;
@@ -184,7 +184,12 @@ mod tests {
             gid: rustix::process::getegid().as_raw(),
             ..Cred::root()
         };
-        let cx = Cx { cred: &cred, wait: Wait::Allowed, durability: Durability::Async };
+        let cx = Cx {
+            cred: &cred,
+            wait: Wait::Allowed,
+            durability: Durability::Async,
+            opened: Access::NONE,
+        };
         let how = Open::Guarded(SetAttr { mode: Some(0o600), ..SetAttr::default() });
         let name = Name::new(b"file").unwrap();
         let made = fs.create(&cx, &fs.root(), name, &how, &mut Wcc::default()).unwrap();

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use hayase_vfs::{Cred, Cx, Error, Result, Time};
+use hayase_vfs::{Access, Cred, Cx, Error, Result, Time};
 use rustix::fs::Stat;
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
@@ -161,9 +161,12 @@ impl Core {
 
     /// READ needs read permission, or execute permission, since a client must read a program to
     /// run it; the owner always may, so that a file opened before a chmod stays usable
-    /// (RFC 1813 §4.4).
+    /// (RFC 1813 §4.4), and so may who is known to have opened it.
     pub(crate) fn may_read(&self, cx: &Cx<'_>, node: &Node, stat: &Stat) -> Result<()> {
-        if self.identity.is_superuser(cx.cred) || self.identity.owns(cx.cred, stat.st_uid) {
+        if cx.opened.intersects(Access::READ)
+            || self.identity.is_superuser(cx.cred)
+            || self.identity.owns(cx.cred, stat.st_uid)
+        {
             return Ok(());
         }
         let granted =
@@ -171,9 +174,13 @@ impl Core {
         granted.then_some(()).ok_or(Error::Access)
     }
 
-    /// WRITE and truncation need write permission; the owner always may (RFC 1813 §4.4).
+    /// WRITE and truncation need write permission; the owner always may (RFC 1813 §4.4), and so
+    /// may who is known to have opened the file.
     pub(crate) fn may_write(&self, cx: &Cx<'_>, node: &Node, stat: &Stat) -> Result<()> {
-        if self.identity.is_superuser(cx.cred) || self.identity.owns(cx.cred, stat.st_uid) {
+        if cx.opened.intersects(Access::MODIFY)
+            || self.identity.is_superuser(cx.cred)
+            || self.identity.owns(cx.cred, stat.st_uid)
+        {
             return Ok(());
         }
         let granted = self.rights(cx, node, stat, WRITE)? != 0;

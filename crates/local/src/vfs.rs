@@ -165,8 +165,8 @@ impl Vfs for LocalFs {
         self.core.sync()
     }
 
-    fn keep(&self, of: &Handle) {
-        self.core.in_use.keep(of);
+    fn keep(&self, cx: &Cx<'_>, of: &Handle) {
+        self.core.keep_open(cx, of);
     }
 
     fn let_go(&self, of: &Handle, is_used: &dyn Fn() -> bool) {

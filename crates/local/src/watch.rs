@@ -237,7 +237,7 @@ mod tests {
     use std::sync::mpsc::{Receiver, channel};
     use std::time::Duration;
 
-    use hayase_vfs::{Cred, Durability, Name, Open, SetAttr, Stability, Vfs, Wait, Wcc};
+    use hayase_vfs::{Access, Cred, Durability, Name, Open, SetAttr, Stability, Vfs, Wait, Wcc};
 
     use super::*;
     use crate::{LocalFs, Options};
@@ -262,7 +262,12 @@ mod tests {
         }
 
         fn cx(&self) -> Cx<'_> {
-            Cx { cred: &self.cred, wait: Wait::Allowed, durability: Durability::Async }
+            Cx {
+                cred: &self.cred,
+                wait: Wait::Allowed,
+                durability: Durability::Async,
+                opened: Access::NONE,
+            }
         }
 
         fn file(&self, name: &str) -> Handle {

@@ -305,7 +305,7 @@ pub(crate) fn must_be_regular(node: &Node) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use hayase_vfs::{Cred, Name, Open, SetAttr, Vfs, Wait};
+    use hayase_vfs::{Access, Cred, Name, Open, SetAttr, Vfs, Wait};
 
     use super::*;
     use crate::{LocalFs, Options};
@@ -328,7 +328,12 @@ mod tests {
         }
 
         fn cx(&self) -> Cx<'_> {
-            Cx { cred: &self.cred, wait: Wait::Allowed, durability: Durability::Sync }
+            Cx {
+                cred: &self.cred,
+                wait: Wait::Allowed,
+                durability: Durability::Sync,
+                opened: Access::NONE,
+            }
         }
 
         fn file(&self, name: &str) -> Handle {

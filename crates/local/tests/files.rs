@@ -280,7 +280,7 @@ fn a_file_that_a_client_has_open_outlives_its_last_name() {
         let served = Served::new();
         let file = served.create(root(), &served.root, "f", 0o644).unwrap().handle;
         served.write(root(), &file, 0, b"data").unwrap();
-        served.fs.keep(&file);
+        served.fs.keep(&served.cx(root()), &file);
         if removed_here {
             let cx = served.cx(root());
             served.fs.remove(&cx, &served.root, name("f"), &mut Wcc::default()).unwrap();

@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use hayase_local::{HandlesBy, LocalFs, Options};
-use hayase_vfs::{Error, Handle, Vfs};
+use hayase_vfs::{Access, Cx, Error, Handle, Stability, Vfs, Wcc};
 
 /// Ways to make handles, each with a directory to keep what outlives the server.
 fn ways() -> Vec<(Options, tempfile::TempDir)> {
@@ -118,7 +118,7 @@ fn removed_files_are_let_go_of() {
     }
     let other_name = served.walk("c").unwrap().handle;
     let cx = served.cx(me);
-    served.fs.link(&cx, &other_name, &root, name("e"), &mut hayase_vfs::Wcc::default()).unwrap();
+    served.fs.link(&cx, &other_name, &root, name("e"), &mut Wcc::default()).unwrap();
     served.remove(me, &root, "a").unwrap();
     served.rename(me, (&root, "d"), (&root, "b")).unwrap();
     served.remove(me, &root, "c").unwrap();
@@ -174,9 +174,8 @@ fn an_ordinary_user_serves_as_itself() {
     let served = served.restart();
     assert_eq!(served.read(root(), &file.handle, 0, 9), Err(Error::Access));
     assert_eq!(served.write(alice(), &file.handle, 0, b"x"), Err(Error::Access));
-    let (granted, _) =
-        served.fs.access(&served.cx(root()), &file.handle, hayase_vfs::Access::ALL).unwrap();
-    assert_eq!(granted, hayase_vfs::Access(0));
+    let (granted, _) = served.fs.access(&served.cx(root()), &file.handle, Access::ALL).unwrap();
+    assert_eq!(granted, Access(0));
     let set = hayase_vfs::SetAttr { uid: Some(0), ..hayase_vfs::SetAttr::default() };
     assert_eq!(served.set(root(), &file.handle, &set), Err(Error::NotOwner));
 }
@@ -197,7 +196,7 @@ fn links_and_special_files_have_lasting_handles() {
         let mut made = Vec::new();
         for (entry, what) in kinds {
             let set = hayase_vfs::SetAttr::default();
-            let wcc = &mut hayase_vfs::Wcc::default();
+            let wcc = &mut Wcc::default();
             let node = served.fs.make_node(&cx, &served.root, name(entry), &what, &set, wcc);
             made.push(node.unwrap().handle);
         }
@@ -208,7 +207,7 @@ fn links_and_special_files_have_lasting_handles() {
             assert_eq!(served.attr(handle).unwrap().uid, ALICE);
         }
         assert_eq!(served.fs.read_link(&cx, &made[0]).unwrap().0, b"dangling");
-        let wcc = &mut hayase_vfs::Wcc::default();
+        let wcc = &mut Wcc::default();
         let linked = served.fs.link(&cx, &made[0], &served.root, name("another"), wcc).unwrap();
         assert_eq!((linked.kind, linked.nlink), (hayase_vfs::FileType::Symlink, 2));
     }
@@ -276,4 +275,29 @@ fn subtree_check_keeps_handles_below_the_root() {
     std::fs::rename(served.path("back/renamed"), outside.path().join("file")).unwrap();
     let served = served.restart();
     assert!(is_stale(&served.attr(&file)));
+}
+
+/// What a server cannot open again, it must not close: root can, an ordinary user cannot.
+#[test]
+fn an_open_file_stays_usable_without_permission() {
+    if !as_ordinary_user("an_open_file_stays_usable_without_permission") {
+        return;
+    }
+    let served = Served::with(Options { max_open_files: Some(16), ..Options::default() });
+    let who = me();
+    let file = served.create(&who, &served.root, "file", 0o600).unwrap().handle;
+    served.write(&who, &file, 0, b"data").unwrap();
+    let cx = Cx { opened: Access::READ | Access::MODIFY, ..served.cx(&who) };
+    served.fs.keep(&cx, &file);
+    served.set(&who, &file, &mode(0)).unwrap();
+    // So many that all idle descriptors have to be closed.
+    for number in 0..60 {
+        served.create(&who, &served.root, &format!("other{number}"), 0o600).unwrap();
+    }
+    let wcc = &mut Wcc::default();
+    served.fs.write(&cx, &file, 0, b"D", Stability::Unstable, wcc).unwrap();
+    let mut inline = Vec::new();
+    served.fs.read(&cx, &file, 0, 9, &mut inline).unwrap();
+    assert_eq!(inline, b"Data");
+    served.fs.let_go(&file, &|| false);
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::*;
 use hayase_local::Options;
-use hayase_vfs::{Cx, Durability, Error, FileType, Stability, Vfs, Wcc};
+use hayase_vfs::{Access, Cx, Durability, Error, FileType, Stability, Vfs, Wcc};
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
 /// A small file system in memory, mounted for a while.
@@ -201,7 +201,12 @@ fn mounts_below_are_entered_only_with_crossmnt() {
     std::fs::create_dir(dir.path().join("below")).unwrap();
     let Some(_small) = Small::mount(&dir.path().join("below"), "mode=755") else { return };
     std::fs::write(dir.path().join("below/file"), b"data").unwrap();
-    let cx = Cx { cred: root(), wait: hayase_vfs::Wait::Allowed, durability: Durability::Sync };
+    let cx = Cx {
+        cred: root(),
+        wait: hayase_vfs::Wait::Allowed,
+        durability: Durability::Sync,
+        opened: Access::NONE,
+    };
     let nodes = |fs: &hayase_local::LocalFs| {
         let mut found = None;
         fs.read_dir(&cx, &fs.root(), 0, true, &mut |entry| {
@@ -261,7 +266,7 @@ fn a_read_only_export_refuses_changes() {
     assert_eq!(served.write(me, &file, 0, b"x"), Err(Error::ReadOnly));
     assert_eq!(served.create(me, &served.root, "x", 0o600).unwrap_err(), Error::ReadOnly);
     assert_eq!(served.remove(me, &served.root, "file"), Err(Error::ReadOnly));
-    let access = hayase_vfs::Access::ALL;
+    let access = Access::ALL;
     let (granted, _) = served.fs.access(&served.cx(me), &file, access).unwrap();
-    assert_eq!(granted, hayase_vfs::Access::READ);
+    assert_eq!(granted, Access::READ);
 }

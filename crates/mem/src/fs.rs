@@ -177,7 +177,7 @@ impl MemFs {
         state.faults.wait(cx)?;
         state.call(op)?;
         let now = (self.clock)();
-        Ok(Turn { state, cred: cx.cred, durability: cx.durability, now })
+        Ok(Turn { state, cred: cx.cred, opened: cx.opened, durability: cx.durability, now })
     }
 
     // Operations check before they change anything; a panic between is our own bug and has

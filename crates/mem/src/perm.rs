@@ -40,15 +40,18 @@ pub(crate) fn require(inode: &Inode, cred: &Cred, want: u32) -> Result<()> {
 }
 
 /// Reading data: who owns or may execute a file may read it, since the client
-/// checked the mode when the file was opened (RFC 1813 §4.4).
-pub(crate) fn require_read(inode: &Inode, cred: &Cred) -> Result<()> {
-    let allowed = owns(inode, cred) || permits(inode, cred, READ) || permits(inode, cred, EXEC);
+/// checked the mode when the file was opened (RFC 1813 §4.4); so may who is known to have
+/// opened it.
+pub(crate) fn require_read(inode: &Inode, cred: &Cred, opened: Access) -> Result<()> {
+    let open = opened.intersects(Access::READ) || owns(inode, cred);
+    let allowed = open || permits(inode, cred, READ) || permits(inode, cred, EXEC);
     if allowed { Ok(()) } else { Err(Error::Access) }
 }
 
-/// Writing data: the owner always may (RFC 1813 §4.4).
-pub(crate) fn require_write(inode: &Inode, cred: &Cred) -> Result<()> {
-    if owns(inode, cred) { Ok(()) } else { require(inode, cred, WRITE) }
+/// Writing data: the owner always may (RFC 1813 §4.4), and who is known to have opened the file.
+pub(crate) fn require_write(inode: &Inode, cred: &Cred, opened: Access) -> Result<()> {
+    let open = opened.intersects(Access::MODIFY) || owns(inode, cred);
+    if open { Ok(()) } else { require(inode, cred, WRITE) }
 }
 
 pub(crate) fn owns(inode: &Inode, cred: &Cred) -> bool {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::MutexGuard;
 
 use hayase_vfs::{
-    Acl, Attr, Cred, Durability, Error, FileType, Handle, LocalLock, LockMode, LockRange, Node,
-    Result, Time, Wcc,
+    Access, Acl, Attr, Cred, Durability, Error, FileType, Handle, LocalLock, LockMode, LockRange,
+    Node, Result, Time, Wcc,
 };
 
 use crate::data::Data;
@@ -227,6 +227,8 @@ pub(crate) fn encode_handle(number: u64, generation: u64) -> Handle {
 pub(crate) struct Turn<'a> {
     pub(crate) state: MutexGuard<'a, State>,
     pub(crate) cred: &'a Cred,
+    /// What the caller has the file open for.
+    pub(crate) opened: Access,
     pub(crate) durability: Durability,
     pub(crate) now: Time,
 }

@@ -171,7 +171,7 @@ impl Vfs for MemFs {
             if part.last {
                 return Ok(DirRead { eof: true, attr: part.attr });
             }
-            turn = Turn { state: self.lock(), cred, durability, now };
+            turn = Turn { state: self.lock(), cred, opened: Access::NONE, durability, now };
             match turn.list(dir, cookie, with_nodes, LISTED_AT_ONCE) {
                 Ok(more) => part = more,
                 // Removed meanwhile, or closed to the caller; the next call will say so.

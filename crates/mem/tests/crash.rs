@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use hayase_mem::MemFs;
 use hayase_vfs::testing::{Client, Plan};
 use hayase_vfs::{
-    Cred, Cx, Durability, Error, FileType, Handle, Name, Open, SetAttr, Stability, Vfs, Wait, Wcc,
+    Access, Cred, Cx, Durability, Error, FileType, Handle, Name, Open, SetAttr, Stability, Vfs,
+    Wait, Wcc,
 };
 
 /// The caller: root, and what the export promises.
@@ -22,7 +23,12 @@ impl<'a> Session<'a> {
     }
 
     fn cx(&self) -> Cx<'_> {
-        Cx { cred: &self.cred, wait: Wait::Allowed, durability: self.durability }
+        Cx {
+            cred: &self.cred,
+            wait: Wait::Allowed,
+            durability: self.durability,
+            opened: Access::NONE,
+        }
     }
 
     fn create(&self, name: &str) -> Handle {

@@ -6,7 +6,7 @@ use hayase_exports::ExportOptions;
 use hayase_identity::Unmapped;
 use hayase_proto::nfs3::Status;
 use hayase_rpc::{AuthStat, Credential, Refusal};
-use hayase_vfs::{Attr, Cred, Cx, Durability, Error, Handle, Wait};
+use hayase_vfs::{Access, Attr, Cred, Cx, Durability, Error, Handle, Wait};
 
 use crate::handle::WireHandle;
 use crate::peer::{Grant, Peer};
@@ -208,7 +208,7 @@ impl Target {
     /// On whose behalf, and under which promises.
     pub(crate) fn cx(&self) -> Cx<'_> {
         let durability = if self.grant.options.sync { Durability::Sync } else { Durability::Async };
-        Cx { cred: &self.cred, wait: self.wait, durability }
+        Cx { cred: &self.cred, wait: self.wait, durability, opened: Access::NONE }
     }
 
     /// Whether changes are refused.

@@ -30,8 +30,8 @@ pub use effect::Effect;
 pub use file::{
     Attributes, ByteRange, Change, Claim, Closed, Conflict, Delegation, DelegationInfo, FileCounts,
     Grant, IoAccess, IoGrant, LockArgs, LockBy, LockFailure, LockGrant, LockInfo, LockKind,
-    LockUndo, Locker, Offer, OpenArgs, OpenInfo, OpenUndo, Opened, Share, Want, WantKind, WhyNot,
-    WriteHolder,
+    LockUndo, Locker, Offer, OpenArgs, OpenInfo, OpenUndo, Opened, Opener, Share, Want, WantKind,
+    WhyNot, WriteHolder,
 };
 pub use owner::{Heard, Replay, SeqOp, Turn};
 pub use record::{ClientName, ClientRecord, Protocol, RecordOrder};

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{Error, Result};
+use crate::{Access, Error, Result};
 
 /// The caller after squashing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -54,6 +54,10 @@ pub struct Cx<'a> {
     pub wait: Wait,
     /// What the export promises about changes.
     pub durability: Durability,
+    /// What the caller has the file open for: [`Access::READ`], [`Access::MODIFY`]. It was
+    /// permitted then, and is not looked at again, as for a local program. Whoever sets this has
+    /// made sure that it was this caller, and this file.
+    pub opened: Access,
 }
 
 impl Cx<'_> {

@@ -150,9 +150,10 @@ pub trait Vfs: Send + Sync {
     /// Brings everything written so far to stable storage.
     fn sync(&self) -> Result<()>;
 
-    /// A client has opened the file: it stays usable without a name, until [`Vfs::let_go`].
-    /// Once is enough, however many have it open.
-    fn keep(&self, _of: &Handle) {}
+    /// A client has opened the file for `cx.opened`: it stays usable so without a name, and
+    /// without permission, until [`Vfs::let_go`]. Once for each access is enough, however many
+    /// have it open.
+    fn keep(&self, _cx: &Cx<'_>, _of: &Handle) {}
 
     /// No client has the file open any more, unless `is_used` says otherwise; it is asked
     /// while nobody can begin to keep the file.

@@ -27,6 +27,8 @@ pub struct Wcc {
 pub struct Access(pub u32);
 
 impl Access {
+    /// Nothing.
+    pub const NONE: Access = Access(0);
     /// Read a file or list a directory.
     pub const READ: Access = Access(0x01);
     /// Look up a name in a directory.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use hayase_local::{LocalFs, Options};
 use hayase_vfs::{
-    Attr, Cred, Cx, Durability, Error, Handle, Name, Node, Open, ReadData, Result, SetAttr,
+    Access, Attr, Cred, Cx, Durability, Error, Handle, Name, Node, Open, ReadData, Result, SetAttr,
     Stability, Vfs, Wait, Wcc,
 };
 
@@ -99,11 +99,11 @@ impl Served {
     }
 
     pub fn cx<'a>(&self, cred: &'a Cred) -> Cx<'a> {
-        Cx { cred, wait: Wait::Allowed, durability: Durability::Sync }
+        Cx { cred, wait: Wait::Allowed, durability: Durability::Sync, opened: Access::NONE }
     }
 
     pub fn never<'a>(&self, cred: &'a Cred) -> Cx<'a> {
-        Cx { cred, wait: Wait::Never, durability: Durability::Sync }
+        Cx { cred, wait: Wait::Never, durability: Durability::Sync, opened: Access::NONE }
     }
 
     pub fn lookup(&self, who: &Cred, dir: &Handle, entry: &str) -> Result<Node> {

@@ -48,7 +48,7 @@ impl Turn<'_> {
         let root = cred.uid == 0;
         if let Some(size) = set.size {
             match inode.kind() {
-                FileType::Regular => perm::require_write(inode, cred)?,
+                FileType::Regular => perm::require_write(inode, cred, self.opened)?,
                 FileType::Directory => return Err(Error::IsDirectory),
                 _ => return Err(Error::WrongType),
             }
@@ -76,7 +76,7 @@ impl Turn<'_> {
             perm::require_owner(inode, cred)?;
         }
         if times.contains(&SetTime::Now) {
-            perm::require_write(inode, cred)?;
+            perm::require_write(inode, cred, self.opened)?;
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ impl Turn<'_> {
     ) -> Result<Read> {
         let number = self.state.resolve(of)?;
         let data = self.data(number)?;
-        perm::require_read(self.state.node(number), self.cred)?;
+        perm::require_read(self.state.node(number), self.cred, self.opened)?;
         let left = data.size().saturating_sub(offset);
         let len = left.min(u64::from(count)) as usize;
         let eof = len as u64 == left;
@@ -50,7 +50,7 @@ impl Turn<'_> {
         let number = self.state.resolve(of)?;
         self.fill(number, wcc);
         let data = self.data(number)?;
-        perm::require_write(self.state.node(number), self.cred)?;
+        perm::require_write(self.state.node(number), self.cred, self.opened)?;
         if bytes.is_empty() {
             return Ok(Written { count: 0, stability });
         }

@@ -14,7 +14,7 @@ impl Turn<'_> {
     pub(crate) fn seek(&self, of: &Handle, offset: u64, what: Seek) -> Result<Sought> {
         let number = self.state.resolve(of)?;
         let data = self.data(number)?;
-        perm::require_read(self.state.node(number), self.cred)?;
+        perm::require_read(self.state.node(number), self.cred, self.opened)?;
         if offset >= data.size() {
             return Err(Error::NoDevice);
         }
@@ -145,7 +145,7 @@ impl Turn<'_> {
     pub(crate) fn readable(&self, of: &Handle) -> Result<u64> {
         let number = self.state.resolve(of)?;
         self.data(number)?;
-        perm::require_read(self.state.node(number), self.cred)?;
+        perm::require_read(self.state.node(number), self.cred, self.opened)?;
         Ok(number)
     }
 
@@ -154,7 +154,7 @@ impl Turn<'_> {
         let number = self.state.resolve(of)?;
         self.fill(number, wcc);
         self.data(number)?;
-        perm::require_write(self.state.node(number), self.cred)?;
+        perm::require_write(self.state.node(number), self.cred, self.opened)?;
         Ok(number)
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hayase_exports::ExportOptions;
 use hayase_proto::nfs3::Status;
-use hayase_vfs::{Cred, Cx, Durability, FileType, Handle, Name, Node};
+use hayase_vfs::{Access, Cred, Cx, Durability, FileType, Handle, Name, Node};
 
 use crate::Export;
 use crate::call::{Call, Fault};
@@ -53,7 +53,8 @@ enum Walked<'p> {
 fn walk<'p>(call: &Call<'_>, export: &Arc<Export>, path: &'p [u8]) -> Result<Walked<'p>, Fault> {
     // As the server, not as the caller: who may mount is a matter of the export's clients.
     let cred = Cred::root();
-    let cx = Cx { cred: &cred, wait: call.wait, durability: Durability::Sync };
+    let cx =
+        Cx { cred: &cred, wait: call.wait, durability: Durability::Sync, opened: Access::NONE };
     let vfs = &export.vfs;
     let root = vfs.root();
     let mut node = Node { handle: root, attr: vfs.attr(&cx, &root)? };

@@ -2,7 +2,8 @@
 //! (RFC 8881 §9.1.2, §16.2.3.1.2, RFC 7530 §9.1.6).
 
 use hayase_proto::nfs4::{StateId, Status};
-use hayase_state::{FileKey, IoAccess, IoGrant};
+use hayase_state::{FileKey, IoAccess, IoGrant, Opener};
+use hayase_vfs::{Access, Cx};
 
 use super::compound::Compound;
 use super::fault::Fault;
@@ -25,13 +26,14 @@ impl Compound<'_> {
         self.current_stateid.ok_or(Status::BadStateId)
     }
 
-    /// Fails unless the stateid lets the client use the file's data so.
-    pub(crate) fn may(
+    /// Fails unless the stateid lets the client use the file's data so; answers the context to
+    /// do it in.
+    pub(crate) fn may<'f>(
         &self,
-        file: &Target,
+        file: &'f Target,
         given: StateId,
         access: IoAccess,
-    ) -> Result<IoGrant, Fault> {
+    ) -> Result<Cx<'f>, Fault> {
         self.may_by(file, &self.stateid(given)?, access)
     }
 
@@ -43,8 +45,41 @@ impl Compound<'_> {
         self.saved_stateid.ok_or(Status::BadStateId)
     }
 
+    /// Fails unless this state lets the client use the file's data so; answers the context to do
+    /// it in.
+    pub(crate) fn may_by<'f>(
+        &self,
+        file: &'f Target,
+        stateid: &StateId,
+        access: IoAccess,
+    ) -> Result<Cx<'f>, Fault> {
+        let grant = self.io_grant(file, stateid, access)?;
+        Ok(Cx { opened: self.opened(file, &grant, access), ..file.cx() })
+    }
+
+    /// What a state gives the caller, whatever the file's permissions are by now.
+    pub(crate) fn opened(&self, file: &Target, grant: &IoGrant, access: IoAccess) -> Access {
+        match grant {
+            IoGrant::Open { right, .. } | IoGrant::Delegation { right, .. }
+                if right.is_some() && *right == Some(self.opener(file)) =>
+            {
+                match access {
+                    IoAccess::Read => Access::READ,
+                    IoAccess::Write => Access::MODIFY,
+                }
+            }
+            // Another user of the client's: its own permissions count.
+            _ => Access::NONE,
+        }
+    }
+
+    /// Whose permissions count for a file.
+    pub(crate) fn opener(&self, file: &Target) -> Opener {
+        Opener { principal: self.principal(), uid: file.cx().cred.uid }
+    }
+
     /// Fails unless this state lets the client use the file's data so.
-    pub(crate) fn may_by(
+    pub(crate) fn io_grant(
         &self,
         file: &Target,
         stateid: &StateId,
@@ -54,7 +89,7 @@ impl Compound<'_> {
         let grant = v4.act(|effects| {
             v4.state.authorize_io(self.now, client, stateid, &key, access, effects)
         })?;
-        if let IoGrant::Open { client } | IoGrant::Delegation { client } = grant {
+        if let IoGrant::Open { client, .. } | IoGrant::Delegation { client, .. } = grant {
             self.note_sender(client);
         }
         Ok(grant)

@@ -6,7 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hayase_proto::nfs4::Status;
 use hayase_state::{ByteRange, FileKey, LockGrant};
-use hayase_vfs::{Cred, Cx, Durability, Error, Handle, LocalLock, LockMode, LockRange, Vfs, Wait};
+use hayase_vfs::{
+    Access, Cred, Cx, Durability, Error, Handle, LocalLock, LockMode, LockRange, Vfs, Wait,
+};
 
 use super::fault::Fault;
 use super::setup::Shared;
@@ -78,7 +80,12 @@ impl Shared {
         bytes: ByteRange,
     ) -> Result<Option<LocalLock>, Error> {
         let cred = Cred::root();
-        let cx = Cx { cred: &cred, wait: Wait::Allowed, durability: Durability::Async };
+        let cx = Cx {
+            cred: &cred,
+            wait: Wait::Allowed,
+            durability: Durability::Async,
+            opened: Access::NONE,
+        };
         for (bytes, locked) in self.state.locked(key, bytes) {
             let mode = locked.map(mode);
             let Some(range) = range(bytes) else { continue };

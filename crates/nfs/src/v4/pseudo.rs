@@ -6,7 +6,7 @@ use std::hash::Hasher;
 use std::sync::Arc;
 
 use hayase_exports::Fsid;
-use hayase_vfs::{Attr, Cred, Cx, Durability, FileType, Handle, Name, Node, Time, Wait};
+use hayase_vfs::{Access, Attr, Cred, Cx, Durability, FileType, Handle, Name, Node, Time, Wait};
 use siphasher::sip::SipHasher24;
 
 use crate::{Export, ExportId};
@@ -185,7 +185,8 @@ fn junction(exports: &[Arc<Export>], inner: &Export) -> Option<Junction> {
         .filter_map(|outer| Some((outer, crate::exports::rest_below(&outer.path, &inner.path)?)))
         .max_by_key(|(outer, _)| outer.path.len())?;
     let cred = Cred::root();
-    let cx = Cx { cred: &cred, wait: Wait::Allowed, durability: Durability::Sync };
+    let cx =
+        Cx { cred: &cred, wait: Wait::Allowed, durability: Durability::Sync, opened: Access::NONE };
     let root = outer.vfs.root();
     let mut node = Node { handle: root, attr: outer.vfs.attr(&cx, &root).ok()? };
     for name in rest.split(|b| *b == b'/').filter(|name| !name.is_empty()) {

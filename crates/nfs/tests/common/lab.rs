@@ -12,7 +12,7 @@ use hayase_nfs::{
     Answered, Carrier, Channel, Export, ExportId, ExportTable, HandleKey, Limits, NfsService, Peer,
     Setup,
 };
-use hayase_vfs::{Cx, Vfs, Wait};
+use hayase_vfs::{Access, Cx, Handle, SetAttr, Vfs, Wait, Wcc};
 
 use super::{Args, Attr, KEEP, Reply, args, mnt, proc, program, read_body, stat};
 
@@ -72,12 +72,31 @@ impl Lab {
 
     /// A local program wants a file of the first export; whether that is watched for.
     pub fn wanted_locally(&self, name: &str) -> bool {
+        self.locally(name, |disk, _, file| disk.conflict_locally(file))
+    }
+
+    /// A local program changes the mode of a file of the first export.
+    pub fn chmod_locally(&self, name: &str, mode: u32) {
+        let set = SetAttr { mode: Some(mode), ..SetAttr::default() };
+        let set = |disk: &MemFs, cx: &Cx<'_>, file: &Handle| {
+            disk.set_attr(cx, file, &set, None, &mut Wcc::default())
+        };
+        self.locally(name, set).expect("the superuser may");
+    }
+
+    /// Does something to a file of the first export past the server.
+    fn locally<T>(&self, name: &str, act: impl FnOnce(&MemFs, &Cx<'_>, &Handle) -> T) -> T {
         let cred = hayase_vfs::Cred::root();
-        let cx = Cx { cred: &cred, wait: Wait::Allowed, durability: hayase_vfs::Durability::Sync };
+        let cx = Cx {
+            cred: &cred,
+            wait: Wait::Allowed,
+            durability: hayase_vfs::Durability::Sync,
+            opened: Access::NONE,
+        };
         let disk = self.disk();
         let name = hayase_vfs::Name::new(name.as_bytes()).expect("a name");
         let node = disk.lookup(&cx, &disk.root(), name).expect("a file");
-        disk.conflict_locally(&node.handle)
+        act(disk, &cx, &node.handle)
     }
 
     /// Other exports of the first file systems.

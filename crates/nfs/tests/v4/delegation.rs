@@ -15,7 +15,7 @@ const CB_SEQUENCE: u32 = 11;
 
 /// Keeps what is sent.
 #[derive(Default)]
-struct Inbox(Mutex<Vec<Vec<u8>>>);
+pub struct Inbox(Mutex<Vec<Vec<u8>>>);
 
 impl Channel for Inbox {
     fn send(&self, record: &[u8]) {

@@ -16,4 +16,5 @@ mod listing;
 mod names;
 mod namespace;
 mod objects;
+mod rights;
 mod session;

@@ -50,6 +50,11 @@ impl<'l> Session<'l> {
         session
     }
 
+    /// Another user of the same client.
+    pub fn of_user(self, uid: u32) -> Self {
+        Session { client: self.client.with_user(uid, uid, &[]), ..self }
+    }
+
     /// SEQUENCE with this sequence id, and the operations.
     pub fn sequenced(&self, sequence: u32, cache: bool, ops: &Ops) -> Args {
         let head = args().raw(&self.id).words([sequence, 0, 0, u32::from(cache)]);

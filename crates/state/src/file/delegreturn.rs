@@ -7,6 +7,8 @@ use hayase_proto::nfs4::{StateId, Status};
 use super::grant::Grant;
 use super::lent::{Attributes, SEQID, WriteHolder};
 use super::open_file::File;
+use super::right::Opener;
+use super::share::Share;
 use super::{is_callers, minor_of};
 use crate::client::Client;
 use crate::sharded::lock;
@@ -30,6 +32,24 @@ impl State {
             Some(_) => Err(Status::BadStateId),
             None => Err(self.missing(caller, number)),
         }
+    }
+
+    /// Who may open the file so by a delegation of the client's, whatever the permissions are
+    /// by now: what it is part of was permitted (RFC 8881 §10.4.1).
+    pub fn delegation_right(
+        &self,
+        client: ClientId,
+        stateid: &StateId,
+        key: &FileKey,
+        share: Share,
+    ) -> Option<Opener> {
+        let client = self.clients.get(client)?;
+        let caller = (client.minor_version() > 0).then(|| client.id());
+        let number = self.number(caller, stateid).ok()?;
+        let mut shard = self.files.shard(key);
+        let file = shard.file(key)?;
+        let lent = file.lent(number).filter(|lent| lent.client.id() == client.id())?;
+        lent.right.permits_all(share)
     }
 
     /// Takes a delegation back that its client returns.

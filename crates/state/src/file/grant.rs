@@ -11,6 +11,7 @@ use super::Files;
 use super::held::Kind;
 use super::lent::{Lent, SEQID, View};
 use super::open_file::File;
+use super::right::{Opener, Right};
 use super::share::Share;
 use super::want::{Want, WantKind};
 use crate::client::Client;
@@ -95,6 +96,8 @@ pub(crate) struct Wish<'a> {
     pub(crate) share: Option<Share>,
     pub(crate) want: Want,
     pub(crate) offer: Offer,
+    /// Whose permissions were looked at, if it comes with an open.
+    pub(crate) opener: Option<Opener>,
 }
 
 impl Wish<'_> {
@@ -184,6 +187,7 @@ impl Files {
             client: Arc::clone(wish.client),
             write,
             timestamps,
+            right: Right::new(wish.opener, wish.share.unwrap_or(Share::READ)),
             due: None,
             view: View::new(wish.offer.change),
         });
@@ -234,7 +238,7 @@ impl State {
         if want.kind == WantKind::No {
             return Ok(Delegation::Refused(WhyNot::NotWanted));
         }
-        let wish = Wish { client: &client, file, share: None, want, offer };
+        let wish = Wish { client: &client, file, share: None, want, offer, opener: None };
         let mut shard = self.files.shard(&file);
         let contended = shard.contended.has(self.files.hash(&file), now);
         let entry = shard.file_or_new(file);

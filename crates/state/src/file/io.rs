@@ -5,6 +5,7 @@ use hayase_proto::nfs4::{StateId, Status};
 use super::lent::SEQID;
 use super::open_file::File;
 use super::recall::Intrusion;
+use super::right::Opener;
 use super::share::{READ, WRITE};
 use super::{Attempt, is_callers, minor_of};
 use crate::client::Client;
@@ -29,11 +30,15 @@ pub enum IoGrant {
     Open {
         /// Whose it is.
         client: ClientId,
+        /// Who may do it whatever the permissions are by now.
+        right: Option<Opener>,
     },
     /// A delegation.
     Delegation {
         /// Whose it is.
         client: ClientId,
+        /// Who may do it whatever the permissions are by now.
+        right: Option<Opener>,
     },
 }
 
@@ -145,7 +150,10 @@ impl File {
                     .and(if allowed { Ok(()) } else { Err(Status::OpenMode) })
                     .map(|()| {
                         renew(&lent.client, minor, now);
-                        IoGrant::Delegation { client: lent.client.id() }
+                        IoGrant::Delegation {
+                            client: lent.client.id(),
+                            right: lent.right.permits(access, lent.modes()),
+                        }
                     }),
             );
         };
@@ -166,7 +174,10 @@ impl File {
                 .and_then(|()| allowed())
                 .map(|()| {
                     renew(&open.client, minor, now);
-                    IoGrant::Open { client: open.client.id() }
+                    IoGrant::Open {
+                        client: open.client.id(),
+                        right: open.right.permits(access, open.share),
+                    }
                 }),
         )
     }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use hayase_proto::nfs4::StateId;
 
+use super::right::Right;
+use super::share::Share;
 use crate::client::Client;
 use crate::{ClientId, Now};
 
@@ -16,10 +18,19 @@ pub(crate) struct Lent {
     pub(crate) write: bool,
     /// The client keeps the file's times (RFC 9754 §4).
     pub(crate) timestamps: bool,
+    /// What the OPEN that it came with had a right to.
+    pub(crate) right: Right,
     /// It was asked for back: by then it must be returned.
     pub(crate) due: Option<Now>,
     /// What the holder of a write delegation says about the file.
     pub(crate) view: View,
+}
+
+impl Lent {
+    /// What it allows.
+    pub(crate) fn modes(&self) -> Share {
+        if self.write { Share::BOTH } else { Share::READ }
+    }
 }
 
 /// Delegation stateids never change: there is nothing to count (RFC 8881 §8.2.2).

@@ -28,6 +28,7 @@ mod range;
 mod ranges;
 mod recall;
 mod release;
+mod right;
 mod share;
 mod turn;
 mod unlock;
@@ -61,6 +62,7 @@ pub use lock::{LockArgs, LockBy, LockFailure, LockGrant, LockKind, LockUndo};
 pub use lock_table::{Conflict, Locker};
 pub use open::{Claim, OpenArgs, OpenUndo, Opened};
 pub use range::ByteRange;
+pub use right::Opener;
 pub use share::Share;
 pub use want::{Want, WantKind};
 

@@ -8,6 +8,7 @@ use super::grant::{Delegation, Grant, Offer, WhyNot, Wish};
 use super::held::{Kind, OwnerTerms};
 use super::open_file::{File, Open};
 use super::recall::{Clash, Intrusion};
+use super::right::{Opener, Right};
 use super::share::{Opened as Modes, Share};
 use super::want::Want;
 use super::{Attempt, Shard};
@@ -53,6 +54,8 @@ pub struct OpenArgs<'a> {
     pub want: Want,
     /// The delegations that the back end allows.
     pub offer: Offer,
+    /// Whose permissions were looked at and found to be enough.
+    pub opener: Option<Opener>,
 }
 
 /// What came of it.
@@ -234,6 +237,7 @@ impl State {
             share: Some(args.share),
             want: args.want,
             offer: args.offer,
+            opener: args.opener,
         };
         let existing = file.opens.of_owner(client.id(), args.owner);
         let granted = if confirm {
@@ -318,6 +322,7 @@ impl State {
         {
             let before = Before::Open { share: open.share, opened: open.opened, seqid: open.seqid };
             open.seqid = next_seqid(open.seqid);
+            open.right.add(args.opener, args.share);
             let seqid = open.seqid;
             let (share, mut opened) = (open.share.and(args.share), open.opened);
             opened.add(args.share);
@@ -340,6 +345,7 @@ impl State {
             sequence: sequence.cloned(),
             share: args.share,
             opened: Modes::once(args.share),
+            right: Right::new(args.opener, args.share),
             locks: Vec::new(),
         };
         file.add_open(number, open);

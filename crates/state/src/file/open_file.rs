@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::held::Kind;
 use super::lent::Lent;
 use super::lock_table::LockTable;
+use super::right::Right;
 use super::share::{Opened, Share, ShareCounts};
 use crate::client::Client;
 use crate::owner::Owner;
@@ -24,6 +25,8 @@ pub(crate) struct Open {
     pub(crate) share: Share,
     /// The modes of its OPENs one by one.
     pub(crate) opened: Opened,
+    /// What they had a right to.
+    pub(crate) right: Right,
     /// The lock stateids that depend on it.
     pub(crate) locks: Vec<u64>,
 }

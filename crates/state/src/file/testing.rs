@@ -307,6 +307,7 @@ pub(crate) fn open_args(
         truncates: false,
         want: Want::default(),
         offer: Offer::NONE,
+        opener: None,
     }
 }
 

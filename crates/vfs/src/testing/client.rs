@@ -35,6 +35,8 @@ pub struct Client<'a> {
     pub cred: Cred,
     /// What the export promises.
     pub durability: Durability,
+    /// What it has open whatever it acts on.
+    pub opened: Access,
 }
 
 /// Attributes that only a change of the file may change: not atime, and not the storage
@@ -74,12 +76,12 @@ fn name(bytes: &(impl AsRef<[u8]> + ?Sized)) -> Name<'_> {
 impl<'a> Client<'a> {
     /// A caller whom the export promises [`Durability::Sync`].
     pub fn new(fs: &'a dyn Vfs, cred: Cred) -> Self {
-        Client { fs, cred, durability: Durability::Sync }
+        Client { fs, cred, durability: Durability::Sync, opened: Access::NONE }
     }
 
     /// The context of a call that may wait, of which others depend on nothing.
     pub fn cx(&self, wait: Wait) -> Cx<'_> {
-        Cx { cred: &self.cred, wait, durability: self.durability }
+        Cx { cred: &self.cred, wait, durability: self.durability, opened: self.opened }
     }
 
     /// Makes a call as the server does: first without waiting, then again if it must; and as a

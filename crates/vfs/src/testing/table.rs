@@ -170,6 +170,7 @@ macro_rules! conformance {
                 mode_bits_rule_directories
                 the_superuser_may
                 owners_can_always_read_and_write
+                who_opened_a_file_can_go_on
                 times_are_set_by_owners_and_writers
                 sticky_directories_protect_files
                 renaming_needs_both_directories

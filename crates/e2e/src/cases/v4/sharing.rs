@@ -1,5 +1,7 @@
 //! Two clients on the same files: what is open stays, and what was closed is seen.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::thread;
 use std::time::Duration;
 
@@ -17,6 +19,7 @@ pub const CASES: &[Case] = &[
     Case::new("v4.removed_while_open", "what one removes or replaces the other goes on with", open),
     Case::new("v4.between_versions", "what one closed the other reads, whatever they speak", mixed),
     Case::new("v4.modes", "an open file goes on when its mode and name change", modes),
+    Case::new("v4.rights", "an open file goes on when it is made another's", rights),
 ];
 
 fn open(scene: &mut Scene) -> Result<()> {
@@ -98,4 +101,29 @@ fn modes(scene: &mut Scene) -> Result<()> {
         fails(user.get(format!("{directory}/renamed")), Errno::ACCESS, "opening it again")?;
     }
     Ok(())
+}
+
+fn rights(scene: &mut Scene) -> Result<()> {
+    let TwoClients { sessions: [root, _], clients } =
+        two_clients(scene, Backing::Disk, Setup::default())?;
+    let user = clients[0].session(&crate::wire::Who::user(1000, 100))?;
+    for version in Version::FOUR {
+        let name = format!("file-{version}");
+        let (path, there) = (at(version, &name), scene.directory().join(&name));
+        root.put(&*path, 0o666, b"before")?;
+        root.chmod(&*path, 0o666)?;
+        let file = user.open(&*path, Open::RDWR, 0)?;
+        // By a program beside the server: the client cannot know.
+        fs::set_permissions(&there, fs::Permissions::from_mode(0o0))?;
+        user.write(file, 6, b" after")?;
+        user.sync(file).with_context(|| format!("{version}: write without any right"))?;
+        clients[0].drop_caches()?;
+        same!(user.read(file, 0, 100)?, b"before after", "{version}: read without any right");
+        user.set_len(file, 3).with_context(|| format!("{version}: cut without any right"))?;
+        same!(fs::read(&there)?, b"bef", "{version}: the file on the server");
+        fails(user.get(&*path), Errno::ACCESS, "opening it again")?;
+        user.close(file)?;
+        root.unlink(&*path)?;
+    }
+    nothing_open(scene)
 }

@@ -22,14 +22,13 @@ const HEEDED: [(IoAdvice, Advice); 6] = [
 
 pub(crate) fn io_advise(compound: &mut Compound<'_>, args: IoAdviseArgs) -> Result<Bitmap, Fault> {
     let file = compound.file(Status::IsDir)?;
-    compound.may(file, args.stateid, IoAccess::Read)?;
+    let cx = compound.may(file, args.stateid, IoAccess::Read)?;
     let mut heeded = Bitmap::EMPTY;
     for (hint, advice) in HEEDED {
         if !args.hints.contains(hint) {
             continue;
         }
-        let (vfs, cx) = (file.vfs(), file.cx());
-        match vfs.advise(&cx, &file.handle, args.offset, args.count, advice) {
+        match file.vfs().advise(&cx, &file.handle, args.offset, args.count, advice) {
             Ok(true) => heeded.insert(hint),
             Err(Error::WouldBlock) => return Err(Error::WouldBlock.into()),
             // A hint that cannot be followed is none that failed.

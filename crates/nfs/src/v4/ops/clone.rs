@@ -4,7 +4,7 @@ use hayase_proto::nfs4::{CloneArgs, Status};
 use hayase_state::IoAccess;
 use hayase_vfs::Wcc;
 
-use super::copy::{check_range, ends};
+use super::copy::{both, check_range, ends};
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
 
@@ -14,14 +14,14 @@ pub(crate) fn clone(compound: &mut Compound<'_>, args: CloneArgs) -> Result<(), 
     check_range(args.dst_offset, args.count)?;
     // The saved stateid goes with the saved file handle.
     let src_stateid = compound.saved_stateid(args.src_stateid)?;
-    compound.may_by(from, &src_stateid, IoAccess::Read)?;
-    compound.may(to, args.dst_stateid, IoAccess::Write)?;
+    let read = compound.may_by(from, &src_stateid, IoAccess::Read)?;
+    let write = compound.may(to, args.dst_stateid, IoAccess::Write)?;
     if to.is_read_only() {
         return Err(Status::Rofs.into());
     }
     let source = (&from.handle, args.src_offset);
     let target = (&to.handle, args.dst_offset);
     to.vfs()
-        .clone_range(&to.cx(), source, target, args.count, &mut Wcc::default())
+        .clone_range(&both(&read, &write), source, target, args.count, &mut Wcc::default())
         .map_err(|error| super::not_regular(to, error))
 }

@@ -6,7 +6,7 @@ use hayase_proto::nfs4::{
     OffloadStatusArgs, OffloadStatusResOk, StableHow, Status, WriteResponse,
 };
 use hayase_state::IoAccess;
-use hayase_vfs::{Error, Stability, Wcc};
+use hayase_vfs::{Cx, Error, Stability, Wcc};
 
 use crate::call::Target;
 use crate::v4::compound::{Compound, real};
@@ -23,12 +23,12 @@ pub(crate) fn copy(compound: &mut Compound<'_>, args: CopyArgs<'_>) -> Result<Co
     check_range(args.src_offset, args.count)?;
     check_range(args.dst_offset, args.count)?;
     let src_stateid = compound.saved_stateid(args.src_stateid)?;
-    compound.may_by(from, &src_stateid, IoAccess::Read)?;
-    compound.may(to, args.dst_stateid, IoAccess::Write)?;
+    let read = compound.may_by(from, &src_stateid, IoAccess::Read)?;
+    let write = compound.may(to, args.dst_stateid, IoAccess::Write)?;
     if to.is_read_only() {
         return Err(Status::Rofs.into());
     }
-    let (vfs, cx) = (to.vfs(), to.cx());
+    let (vfs, cx) = (to.vfs(), both(&read, &write));
     let attr = vfs.attr(&from.cx(), &from.handle)?;
     let end = match args.count {
         0 => attr.size,
@@ -71,6 +71,11 @@ pub(super) fn ends<'o>(compound: &'o Compound<'_>) -> Result<(&'o Target, &'o Ta
         return Err(Error::CrossDevice.into());
     }
     Ok((from, to))
+}
+
+/// The context to read the source and write the target in.
+pub(super) fn both<'w>(read: &Cx<'_>, write: &Cx<'w>) -> Cx<'w> {
+    Cx { opened: read.opened | write.opened, ..*write }
 }
 
 /// Fails if a range leads past the last byte there can be.

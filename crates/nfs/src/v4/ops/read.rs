@@ -23,11 +23,11 @@ pub(crate) fn read(
     let ReadArgs { stateid, offset, count } = decode(args)?;
     let count = count.min(compound.call.server.limits.transfer_bytes);
     let file = compound.file(Status::IsDir)?;
-    compound.may(file, stateid, IoAccess::Read)?;
+    let cx = compound.may(file, stateid, IoAccess::Read)?;
     let to = reply.bytes_mut();
     let start = to.len();
     to.resize(start + HEAD_BYTES, 0);
-    let read = file.vfs().read(&file.cx(), &file.handle, offset, count, to);
+    let read = file.vfs().read(&cx, &file.handle, offset, count, to);
     let done = read.map_err(|error| super::not_regular(file, error))?;
     let len = done.data.len();
     let [eof, count] = [u32::from(done.eof), len as u32].map(u32::to_be_bytes);

@@ -5,7 +5,7 @@ use hayase_proto::nfs4::{
     ReadPlusArgs, ReadPlusContentHead, ReadPlusDataHead, ReadPlusHole, Status,
 };
 use hayase_state::IoAccess;
-use hayase_vfs::{Error, ReadData, Seek};
+use hayase_vfs::{Cx, Error, ReadData, Seek};
 use hayase_xdr::{Encode, Reader, padding};
 
 use crate::call::Target;
@@ -36,7 +36,7 @@ pub(crate) fn read_plus(
     let room = compound.reply_room(reply).saturating_sub(4096) as u32;
     let count = count.min(compound.call.server.limits.transfer_bytes).min(room);
     let file = compound.file(Status::IsDir)?;
-    compound.may(file, stateid, IoAccess::Read)?;
+    let cx = compound.may(file, stateid, IoAccess::Read)?;
     let head_at = reply.bytes().len();
     reply.bytes_mut().extend_from_slice(&[0; HEAD_BYTES]);
     let end = offset.saturating_add(u64::from(count));
@@ -44,18 +44,18 @@ pub(crate) fn read_plus(
     let mut size = file.vfs().attr(&file.cx(), &file.handle)?.size;
     if count == 0 || offset >= size {
         // A file of no kind that has data says so by reading nothing of it.
-        let nothing = file.vfs().read(&file.cx(), &file.handle, offset, 0, &mut Vec::new());
+        let nothing = file.vfs().read(&cx, &file.handle, offset, 0, &mut Vec::new());
         nothing.map_err(|error| super::not_regular(file, error))?;
     }
     while at < end.min(size) && pieces < MOST_PIECES {
-        let len = match piece(file, at, end.min(size))? {
+        let len = match piece(file, &cx, at, end.min(size))? {
             Piece::Hole { len } => {
                 let hole = ReadPlusHole { offset: at, length: len };
                 ReadPlusContentHead::Hole(hole).encode(reply.bytes_mut());
                 len
             }
             Piece::Data { len } => {
-                let (len, eof) = data(file, at, len as u32, reply)?;
+                let (len, eof) = data(file, &cx, at, len as u32, reply)?;
                 if eof {
                     size = size.min(at + len);
                 }
@@ -76,9 +76,9 @@ pub(crate) fn read_plus(
 }
 
 /// What there is between two places.
-fn piece(file: &Target, at: u64, end: u64) -> Result<Piece, Fault> {
-    let (vfs, cx) = (file.vfs(), file.cx());
-    let next_data = match vfs.seek(&cx, &file.handle, at, Seek::Data) {
+fn piece(file: &Target, cx: &Cx<'_>, at: u64, end: u64) -> Result<Piece, Fault> {
+    let vfs = file.vfs();
+    let next_data = match vfs.seek(cx, &file.handle, at, Seek::Data) {
         Ok(sought) if sought.eof => end,
         Ok(sought) => sought.offset,
         // It cannot tell, or the file has just become shorter: reading will show.
@@ -88,7 +88,7 @@ fn piece(file: &Target, at: u64, end: u64) -> Result<Piece, Fault> {
     if next_data >= end || next_data - at >= LEAST_HOLE {
         return Ok(Piece::Hole { len: next_data.min(end) - at });
     }
-    let next_hole = match vfs.seek(&cx, &file.handle, next_data, Seek::Hole) {
+    let next_hole = match vfs.seek(cx, &file.handle, next_data, Seek::Hole) {
         Ok(sought) => sought.offset,
         Err(_) => end,
     };
@@ -96,14 +96,20 @@ fn piece(file: &Target, at: u64, end: u64) -> Result<Piece, Fault> {
 }
 
 /// Appends a piece of data; answers its length, and whether the file ends with it.
-fn data(file: &Target, at: u64, len: u32, reply: &mut ReplyBuf) -> Result<(u64, bool), Fault> {
+fn data(
+    file: &Target,
+    cx: &Cx<'_>,
+    at: u64,
+    len: u32,
+    reply: &mut ReplyBuf,
+) -> Result<(u64, bool), Fault> {
     let mark = reply.mark();
     let to = reply.bytes_mut();
     let start = to.len();
     let head = |len| ReadPlusContentHead::Data(ReadPlusDataHead { offset: at, data_len: len });
     head(0).encode(to);
     let head_bytes = to.len() - start;
-    let read = file.vfs().read(&file.cx(), &file.handle, at, len, to);
+    let read = file.vfs().read(cx, &file.handle, at, len, to);
     let done = read.map_err(|error| super::not_regular(file, error))?;
     let read_len = done.data.len();
     if read_len == 0 {

@@ -14,10 +14,10 @@ pub(crate) fn seek(compound: &mut Compound<'_>, args: SeekArgs) -> Result<SeekRe
         DataContent::HOLE => Seek::Hole,
         _ => return Err(Status::UnionNotSupp.into()),
     };
-    compound.may(file, args.stateid, IoAccess::Read)?;
+    let cx = compound.may(file, args.stateid, IoAccess::Read)?;
     let sought = file
         .vfs()
-        .seek(&file.cx(), &file.handle, args.offset, what)
+        .seek(&cx, &file.handle, args.offset, what)
         .map_err(|error| super::not_regular(file, error))?;
     Ok(SeekResOk { eof: sought.eof, offset: sought.offset })
 }

@@ -3,7 +3,7 @@
 use hayase_buf::ReplyBuf;
 use hayase_proto::nfs4::{Attr, Bitmap, ModeMasked, SetAttrArgs, StateId, Status};
 use hayase_state::{Change, IoAccess, IoGrant};
-use hayase_vfs::{Error, FileType, SetAttr, Wcc};
+use hayase_vfs::{Access, Cx, Error, FileType, SetAttr, Wcc};
 
 use hayase_xdr::{Encode, Reader};
 
@@ -32,7 +32,7 @@ fn set(
 ) -> Result<(Bitmap, Option<Status>), Fault> {
     let mut new = parse_set(args.obj_attributes, compound)?;
     let file = compound.file(Status::Rofs)?;
-    authorize(compound, file, args.stateid, &new)?;
+    let opened = authorize(compound, file, args.stateid, &new)?;
     if file.is_read_only() {
         return Err(Status::Rofs.into());
     }
@@ -40,7 +40,7 @@ fn set(
         new.set.mode = Some(mode_of(file, masked)?);
     }
     if !new.set.is_empty() {
-        apply(file, &new)?;
+        apply(file, &Cx { opened, ..file.cx() }, &new)?;
     }
     // The list last: it says more than a mode does, and a new owner's may be set.
     match new.acl.as_ref().map(|aces| set_acl(file, aces)) {
@@ -55,19 +55,22 @@ fn set(
 }
 
 /// The size is data, which share reservations protect; other attributes are only the
-/// business of those who hold delegations (RFC 8881 §18.30.3).
+/// business of those who hold delegations (RFC 8881 §18.30.3). Answers what the caller has
+/// the file open for.
 fn authorize(
     compound: &Compound<'_>,
     file: &Target,
     stateid: StateId,
     new: &New,
-) -> Result<(), Fault> {
+) -> Result<Access, Fault> {
     let mut by = compound.sender();
+    let mut opened = Access::NONE;
     if new.set.size.is_some() {
-        by = match compound.may(file, stateid, IoAccess::Write)? {
-            IoGrant::Open { client } | IoGrant::Delegation { client } => Some(client),
-            IoGrant::Special => by,
-        };
+        let grant = compound.io_grant(file, &compound.stateid(stateid)?, IoAccess::Write)?;
+        opened = compound.opened(file, &grant, IoAccess::Write);
+        if let IoGrant::Open { client, .. } | IoGrant::Delegation { client, .. } = grant {
+            by = Some(client);
+        }
     }
     if new.delegated_times {
         // RFC 9754 §5: only who holds a delegation that says so knows these times.
@@ -77,12 +80,13 @@ fn authorize(
             return Err(Status::BadStateId.into());
         }
     }
-    compound.call.server.v4.before(Change::Attributes, &file.key(), by)
+    compound.call.server.v4.before(Change::Attributes, &file.key(), by)?;
+    Ok(opened)
 }
 
-fn apply(file: &Target, new: &New) -> Result<(), Fault> {
-    let (vfs, cx) = (file.vfs(), file.cx());
-    let set = |set: &SetAttr| vfs.set_attr(&cx, &file.handle, set, None, &mut Wcc::default());
+fn apply(file: &Target, cx: &Cx<'_>, new: &New) -> Result<(), Fault> {
+    let vfs = file.vfs();
+    let set = |set: &SetAttr| vfs.set_attr(cx, &file.handle, set, None, &mut Wcc::default());
     match set(&new.set) {
         // A symbolic link has no mode of its own: it is all permitted already.
         Err(error) if error != Error::WouldBlock && new.set.mode.is_some() && is_link(file) => {

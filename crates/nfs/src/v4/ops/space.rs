@@ -2,33 +2,33 @@
 
 use hayase_proto::nfs4::{AllocateArgs, DeallocateArgs, StateId, Status};
 use hayase_state::IoAccess;
-use hayase_vfs::Wcc;
+use hayase_vfs::{Cx, Wcc};
 
 use crate::call::Target;
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
 
 pub(crate) fn allocate(compound: &mut Compound<'_>, args: AllocateArgs) -> Result<(), Fault> {
-    let file = writable(compound, args.stateid, args.offset, args.length)?;
-    let (vfs, cx) = (file.vfs(), file.cx());
-    vfs.allocate(&cx, &file.handle, args.offset, args.length, &mut Wcc::default())
+    let (file, cx) = writable(compound, args.stateid, args.offset, args.length)?;
+    file.vfs()
+        .allocate(&cx, &file.handle, args.offset, args.length, &mut Wcc::default())
         .map_err(|error| super::not_regular(file, error))
 }
 
 pub(crate) fn deallocate(compound: &mut Compound<'_>, args: DeallocateArgs) -> Result<(), Fault> {
-    let file = writable(compound, args.stateid, args.offset, args.length)?;
-    let (vfs, cx) = (file.vfs(), file.cx());
-    vfs.deallocate(&cx, &file.handle, args.offset, args.length, &mut Wcc::default())
+    let (file, cx) = writable(compound, args.stateid, args.offset, args.length)?;
+    file.vfs()
+        .deallocate(&cx, &file.handle, args.offset, args.length, &mut Wcc::default())
         .map_err(|error| super::not_regular(file, error))
 }
 
-/// The file whose range is to be changed.
+/// The file whose range is to be changed, and the context to do it in.
 fn writable<'o>(
     compound: &'o Compound<'_>,
     stateid: StateId,
     offset: u64,
     length: u64,
-) -> Result<&'o Target, Fault> {
+) -> Result<(&'o Target, Cx<'o>), Fault> {
     let file = compound.file(Status::IsDir)?;
     if length == 0 {
         return Err(Status::Inval.into());
@@ -36,6 +36,6 @@ fn writable<'o>(
     if offset.checked_add(length).is_none() {
         return Err(Status::FBig.into());
     }
-    compound.may(file, stateid, IoAccess::Write)?;
-    if file.is_read_only() { Err(Status::Rofs.into()) } else { Ok(file) }
+    let cx = compound.may(file, stateid, IoAccess::Write)?;
+    if file.is_read_only() { Err(Status::Rofs.into()) } else { Ok((file, cx)) }
 }

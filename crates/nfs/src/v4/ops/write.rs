@@ -10,7 +10,7 @@ use hayase_state::IoAccess;
 
 pub(crate) fn write(compound: &mut Compound<'_>, args: WriteArgs<'_>) -> Result<WriteResOk, Fault> {
     let file = compound.file(Status::IsDir)?;
-    compound.may(file, args.stateid, IoAccess::Write)?;
+    let cx = compound.may(file, args.stateid, IoAccess::Write)?;
     if file.is_read_only() {
         return Err(Status::Rofs.into());
     }
@@ -19,7 +19,7 @@ pub(crate) fn write(compound: &mut Compound<'_>, args: WriteArgs<'_>) -> Result<
     // The verifier of before: should a sync fail while this runs, the data may be among what
     // was lost, and the client has to see a difference.
     let writeverf = file.vfs().write_verifier().to_be_bytes();
-    let (cx, how) = (file.cx(), stability(args.stable));
+    let how = stability(args.stable);
     let done = file.vfs().write(&cx, &file.handle, args.offset, data, how, &mut Wcc::default());
     let done = done.map_err(|error| super::not_regular(file, error))?;
     Ok(WriteResOk { count: done.count, committed: stable_how(done.stability), writeverf })

@@ -1,7 +1,8 @@
 use hayase_proto::nfs4::{StateId, Status};
 
-use crate::file::testing::{Bench, Owner40, WRITE, bytes, file};
-use crate::file::{Delegation, IoAccess, IoGrant, Share, WantKind};
+use crate::file::testing::{Bench, Owner40, WRITE, bytes, file, open_args};
+use crate::file::{Delegation, IoAccess, IoGrant, Offer, OpenArgs, Opener, Share, Want, WantKind};
+use crate::{ClientId, Principal};
 
 const R: IoAccess = IoAccess::Read;
 const W: IoAccess = IoAccess::Write;
@@ -14,12 +15,12 @@ fn opens_allow_what_they_were_opened_for() {
     let a = bench.client("a");
     let (r, w) =
         (bench.open(a, "r", file(1), Share::READ), bench.open(a, "w", file(1), Share::WRITE));
-    assert_eq!(bench.io(a, &r, file(1), R), Ok(IoGrant::Open { client: a }));
+    assert_eq!(bench.io(a, &r, file(1), R), Ok(IoGrant::Open { client: a, right: None }));
     assert_eq!(bench.io(a, &r, file(1), W), Err(Status::OpenMode));
-    assert_eq!(bench.io(a, &w, file(1), W), Ok(IoGrant::Open { client: a }));
-    assert_eq!(bench.io(a, &w, file(1), R), Ok(IoGrant::Open { client: a }));
+    assert_eq!(bench.io(a, &w, file(1), W), Ok(IoGrant::Open { client: a, right: None }));
+    assert_eq!(bench.io(a, &w, file(1), R), Ok(IoGrant::Open { client: a, right: None }));
     let lock = bench.lock_new(a, (w, "l"), file(1), bytes(0, 1), WRITE).unwrap();
-    assert_eq!(bench.io(a, &lock, file(1), W), Ok(IoGrant::Open { client: a }));
+    assert_eq!(bench.io(a, &lock, file(1), W), Ok(IoGrant::Open { client: a, right: None }));
     let open = bench.open(a, "r", file(1), Share::WRITE);
     let down = bench.downgrade(a, &open, file(1), Share::READ).unwrap();
     assert_eq!(bench.io(a, &down, file(1), W), Err(Status::OpenMode));
@@ -81,7 +82,7 @@ fn delegations_allow_io() {
     let (a, b) = (bench.client("a"), bench.client("b"));
     let read = bench.delegated(a, file(1), Share::READ).stateid;
     let write = bench.delegated(a, file(2), Share::WRITE).stateid;
-    let grant = IoGrant::Delegation { client: a };
+    let grant = IoGrant::Delegation { client: a, right: None };
     assert_eq!(bench.io(a, &read, file(1), R), Ok(grant));
     assert_eq!(bench.io(a, &read, file(1), W), Err(Status::OpenMode));
     assert_eq!(bench.io(a, &write, file(2), W), Ok(grant));
@@ -152,13 +153,8 @@ fn a_delegation_alone_is_enough() {
     // RFC 9754 §3: the client asked for either; it gets the delegation and no open stateid.
     let mut bench = Bench::new();
     let a = bench.client("a");
-    let want =
-        crate::file::Want { kind: WantKind::Any, open_xor_delegation: true, timestamps: true };
-    let args = crate::file::OpenArgs {
-        want,
-        offer: crate::file::Offer::any(1),
-        ..crate::file::testing::open_args(a, "o", file(1), Share::WRITE)
-    };
+    let want = Want { kind: WantKind::Any, open_xor_delegation: true, timestamps: true };
+    let args = OpenArgs { want, offer: Offer::any(1), ..open_args(a, "o", file(1), Share::WRITE) };
     let opened = bench.open_with(&args).unwrap();
     assert_eq!(opened.stateid, None);
     let Delegation::Granted(grant) = opened.delegation else { panic!("{opened:?}") };
@@ -169,4 +165,85 @@ fn a_delegation_alone_is_enough() {
     let again = bench.open_with(&args).unwrap();
     assert!(again.stateid.is_some());
     assert!(matches!(again.delegation, Delegation::Refused(_)));
+}
+
+fn alice() -> Opener {
+    Opener { principal: Principal { flavor: 1, uid: 1000 }, uid: 1000 }
+}
+
+/// Opens with permission, wishing for a delegation.
+fn permitted(
+    bench: &mut Bench,
+    client: ClientId,
+    share: Share,
+    kind: WantKind,
+) -> (StateId, Option<StateId>) {
+    let args = OpenArgs {
+        want: Want { kind, ..Want::default() },
+        offer: Offer::any(1),
+        opener: Some(alice()),
+        ..open_args(client, "o", file(1), share)
+    };
+    let opened = bench.open_with(&args).unwrap();
+    let lent = match opened.delegation {
+        Delegation::Granted(grant) => Some(grant.stateid),
+        _ => None,
+    };
+    (opened.stateid.unwrap(), lent)
+}
+
+#[test]
+fn an_open_carries_the_right_that_it_was_given() {
+    // POSIX: permission is checked when a file is opened. Locks go with their open; what others
+    // add to the same open leaves no right to anybody.
+    let mut bench = Bench::new();
+    let a = bench.client("a");
+    let (stateid, _) = permitted(&mut bench, a, Share::READ, WantKind::No);
+    let right = |bench: &mut Bench, stateid: &StateId, access| match bench.io(
+        a,
+        stateid,
+        file(1),
+        access,
+    ) {
+        Ok(IoGrant::Open { right, .. } | IoGrant::Delegation { right, .. }) => right,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(right(&mut bench, &stateid, R), Some(alice()));
+    let (stateid, _) = permitted(&mut bench, a, Share::WRITE, WantKind::No);
+    assert_eq!(right(&mut bench, &stateid, W), Some(alice()));
+    let lock = bench.lock_new(a, (stateid, "l"), file(1), bytes(0, 1), WRITE).unwrap();
+    assert_eq!(right(&mut bench, &lock, W), Some(alice()));
+    let other = bench.open(a, "o", file(1), Share::READ);
+    assert_eq!(right(&mut bench, &other, R), None);
+    assert_eq!(right(&mut bench, &lock, W), None);
+}
+
+#[test]
+fn reading_through_a_writer_is_no_right() {
+    // RFC 8881 §9.1.2: the client may need it, but nobody looked whether the user may.
+    let mut bench = Bench::new();
+    let a = bench.client("a");
+    let (stateid, _) = permitted(&mut bench, a, Share::WRITE, WantKind::No);
+    let grant = |right| Ok(IoGrant::Open { client: a, right });
+    assert_eq!(bench.io(a, &stateid, file(1), R), grant(None));
+    assert_eq!(bench.io(a, &stateid, file(1), W), grant(Some(alice())));
+}
+
+#[test]
+fn a_delegation_carries_the_right_of_its_open() {
+    // RFC 8881 §10.4.1: the client opens the file by itself, and tells when it gives it back.
+    let mut bench = Bench::new();
+    let a = bench.client("a");
+    let (_, lent) = permitted(&mut bench, a, Share::WRITE, WantKind::Any);
+    let lent = lent.unwrap();
+    let grant = |right| Ok(IoGrant::Delegation { client: a, right });
+    assert_eq!(bench.io(a, &lent, file(1), W), grant(Some(alice())));
+    assert_eq!(bench.io(a, &lent, file(1), R), grant(None));
+    let right = |client, stateid: &StateId, share| {
+        bench.world.state.delegation_right(client, stateid, &file(1), share)
+    };
+    assert_eq!(right(a, &lent, Share::WRITE), Some(alice()));
+    assert_eq!(right(a, &lent, Share::BOTH), None);
+    assert_eq!(right(ClientId(1), &lent, Share::WRITE), None);
+    assert_eq!(right(a, &StateId::ANONYMOUS, Share::WRITE), None);
 }

@@ -124,8 +124,12 @@ pub(crate) fn writers_side_by_side_do_not_mix(s: &Scene<'_>) {
         for writer in 0..8u8 {
             let (fs, cred) = (s.fs, s.user.cred.clone());
             scope.spawn(move || {
-                let cx =
-                    crate::Cx { cred: &cred, wait: Wait::Allowed, durability: Durability::Async };
+                let cx = crate::Cx {
+                    cred: &cred,
+                    wait: Wait::Allowed,
+                    durability: Durability::Async,
+                    opened: crate::Access::NONE,
+                };
                 for step in 0..4 {
                     let offset = ((step * 8 + usize::from(writer)) * EACH) as u64;
                     let data = [writer + 1; EACH];

@@ -125,8 +125,12 @@ pub(crate) fn while_others_work_in_it(s: &Scene<'_>) {
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let cx =
-                crate::Cx { cred: &user.cred, wait: Wait::Allowed, durability: Durability::Async };
+            let cx = crate::Cx {
+                cred: &user.cred,
+                wait: Wait::Allowed,
+                durability: Durability::Async,
+                opened: crate::Access::NONE,
+            };
             let how = crate::Open::Guarded(crate::testing::client::mode(0o644));
             let mut n = 0_u32;
             while !done.load(std::sync::atomic::Ordering::Relaxed) {

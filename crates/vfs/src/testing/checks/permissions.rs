@@ -147,6 +147,31 @@ pub(crate) fn owners_can_always_read_and_write(s: &Scene<'_>) {
     refused(owner.create(&dir, "x"), &[Error::Access]);
 }
 
+/// Permission is looked at when a file is opened: what was opened then can be used so, and
+/// nothing else.
+pub(crate) fn who_opened_a_file_can_go_on(s: &Scene<'_>) {
+    let file = s.user.file(&s.root, "file", "data");
+    give(s, &file, 0);
+    let stranger = s.client(1005, 9000, &[9001]);
+    let reader = Client { opened: Access::READ, ..stranger.clone() };
+    let writer = Client { opened: Access::MODIFY, ..stranger.clone() };
+    assert_eq!(reader.read(&file, 0, 9).unwrap().0, b"data");
+    refused(reader.write(&file, 0, "x"), &[Error::Access]);
+    refused(reader.set(&file, &size(1)), &[Error::Access]);
+    refused(writer.read(&file, 0, 9), &[Error::Access]);
+    writer.write(&file, 0, "D").unwrap();
+    let cut = SetAttr { mtime: SetTime::Now, ..size(3) };
+    writer.set(&file, &cut).unwrap();
+    assert_eq!(s.user.contents(&file), b"Dat");
+    // Neither makes an owner.
+    refused(writer.chmod(&file, 0o666), &[Error::NotOwner]);
+    refused(
+        writer.set(&file, &SetAttr { mtime: at(1, 0), ..SetAttr::default() }),
+        &[Error::NotOwner, Error::Access],
+    );
+    refused(stranger.read(&file, 0, 9), &[Error::Access]);
+}
+
 pub(crate) fn times_are_set_by_owners_and_writers(s: &Scene<'_>) {
     let file = s.user.create(&s.root, "file").unwrap();
     give(s, &file, 0o020);

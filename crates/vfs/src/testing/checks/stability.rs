@@ -45,7 +45,12 @@ pub(crate) fn any_range_can_be_committed(s: &Scene<'_>) {
 
 pub(crate) fn asynchronous_changes_are_seen_at_once(s: &Scene<'_>) {
     let user = &s.user;
-    let cx = Cx { cred: &user.cred, wait: Wait::Allowed, durability: Durability::Async };
+    let cx = Cx {
+        cred: &user.cred,
+        wait: Wait::Allowed,
+        durability: Durability::Async,
+        opened: crate::Access::NONE,
+    };
     let (name, wcc) = (crate::Name::new(b"file").unwrap(), &mut Wcc::default());
     let how = crate::Open::Guarded(crate::testing::client::mode(0o644));
     let made = s.fs.create(&cx, &s.root, name, &how, wcc).unwrap();

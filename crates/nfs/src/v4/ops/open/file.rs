@@ -4,7 +4,7 @@ use hayase_proto::nfs4::{
     Attr as WireAttr, Bitmap, ChangeInfo, CreateHow, Fattr, OpenArgs, OpenClaim, OpenHow, Status,
     Verifier,
 };
-use hayase_state::{ClientId, Share};
+use hayase_state::{Claim, ClientId, Share};
 use hayase_vfs::{Access, Attr, Error, FileType, Name, Node, Open, SetAttr, Wcc};
 
 use crate::call::Target;
@@ -33,15 +33,40 @@ pub(super) struct Found {
     pub(super) truncate: bool,
     /// Its change attribute.
     pub(super) change: u64,
+    /// The caller's permissions were looked at, or it is the caller's own new file.
+    pub(super) permitted: bool,
+}
+
+/// What is opened, by what right.
+struct Opening {
+    client: ClientId,
+    claim: Claim,
+    share: Share,
+}
+
+impl Opening {
+    /// Fails unless the caller may open the file so.
+    fn permit(&self, compound: &Compound<'_>, file: &Target) -> Result<(), Fault> {
+        if let Claim::Delegated(stateid) = self.claim {
+            let state = &compound.call.server.v4.state;
+            let right = state.delegation_right(self.client, &stateid, &file.key(), self.share);
+            // What the client has opened by itself, since it was lent the file, stays open.
+            if right == Some(compound.opener(file)) && !file.is_read_only() {
+                return Ok(());
+            }
+        }
+        check_access(file, self.share)
+    }
 }
 
 /// Finds or makes the file, and sees to it that the caller may open it so.
 pub(super) fn find(
     compound: &Compound<'_>,
     args: &OpenArgs<'_>,
-    client: ClientId,
+    (client, claim): (ClientId, Claim),
     share: Share,
 ) -> Result<Found, Fault> {
+    let opening = Opening { client, claim, share };
     let component = match args.claim {
         OpenClaim::Null(component) | OpenClaim::DelegatePrev(component) => component.0,
         OpenClaim::DelegateCur(cur) => cur.file.0,
@@ -49,49 +74,54 @@ pub(super) fn find(
         | OpenClaim::Previous(_)
         | OpenClaim::DelegCurFh(_)
         | OpenClaim::DelegPrevFh => {
-            return current(compound, args, share);
+            return current(compound, args, &opening);
         }
     };
     let name = name(component)?;
     let how = match args.openhow {
-        OpenHow::NoCreate => return existing(compound, name, share),
+        OpenHow::NoCreate => return existing(compound, name, &opening),
         OpenHow::Create(how) => how,
     };
     let parsed = |fattr: Fattr<'_>, how| parse_created(fattr, how, compound);
     match how {
         CreateHow::Unchecked(fattr) => {
-            unchecked(compound, name, share, &parsed(fattr, Created::Plain)?)
+            unchecked(compound, name, &opening, &parsed(fattr, Created::Plain)?)
         }
         CreateHow::Guarded(fattr) => guarded(compound, name, &parsed(fattr, Created::Plain)?),
-        CreateHow::Exclusive(verf) => exclusive(compound, name, client, verf, &New::default()),
+        CreateHow::Exclusive(verf) => exclusive(compound, name, &opening, verf, &New::default()),
         CreateHow::Exclusive41(_) if compound.minor == 0 => Err(Status::BadXdr.into()),
         CreateHow::Exclusive41(create) => {
             let new = parsed(create.attrs, Created::Exclusive)?;
-            exclusive(compound, name, client, create.verf, &new)
+            exclusive(compound, name, &opening, create.verf, &new)
         }
     }
 }
 
 /// The current file handle is the file.
-fn current(compound: &Compound<'_>, args: &OpenArgs<'_>, share: Share) -> Result<Found, Fault> {
+fn current(
+    compound: &Compound<'_>,
+    args: &OpenArgs<'_>,
+    opening: &Opening,
+) -> Result<Found, Fault> {
     if matches!(args.openhow, OpenHow::Create(_)) {
         return Err(Status::Inval.into());
     }
     let file = compound.file(Status::IsDir)?;
     let attr = file.vfs().attr(&file.cx(), &file.handle)?;
     check_kind(&attr, compound.minor)?;
-    check_access(file, share)?;
+    opening.permit(compound, file)?;
     Ok(Found {
         file: file.clone(),
         cinfo: ChangeInfo::default(),
         attrset: Bitmap::EMPTY,
         truncate: false,
         change: attr.change,
+        permitted: true,
     })
 }
 
 /// A file of the current directory that has to be there.
-fn existing(compound: &Compound<'_>, name: Name<'_>, share: Share) -> Result<Found, Fault> {
+fn existing(compound: &Compound<'_>, name: Name<'_>, opening: &Opening) -> Result<Found, Fault> {
     let dir = match compound.current()? {
         Object::Real(dir) => dir,
         Object::Barred(..) => return Err(Status::WrongSec.into()),
@@ -106,26 +136,27 @@ fn existing(compound: &Compound<'_>, name: Name<'_>, share: Share) -> Result<Fou
     let node = vfs.lookup(&cx, &dir.handle, name).map_err(|error| in_directory(dir, error))?;
     check_kind(&node.attr, compound.minor)?;
     let file = dir.clone().with_handle(node.handle);
-    check_access(&file, share)?;
+    opening.permit(compound, &file)?;
     let cinfo = ChangeInfo { atomic: true, before, after: before };
     let change = node.attr.change;
-    Ok(Found { file, cinfo, attrset: Bitmap::EMPTY, truncate: false, change })
+    let attrset = Bitmap::EMPTY;
+    Ok(Found { file, cinfo, attrset, truncate: false, change, permitted: true })
 }
 
 /// A file that is made if it is not there. Of one that is, only a size of 0 is set.
 fn unchecked(
     compound: &Compound<'_>,
     name: Name<'_>,
-    share: Share,
+    opening: &Opening,
     new: &New,
 ) -> Result<Found, Fault> {
     for _ in 0..ATTEMPTS {
-        match existing(compound, name, share) {
+        match existing(compound, name, opening) {
             Ok(mut found) => {
                 if new.set.size == Some(0) {
                     found.truncate = true;
                     found.attrset = Bitmap::of(&[WireAttr::Size]);
-                    if !share.writes() {
+                    if !opening.share.writes() {
                         check_access(&found.file, Share::WRITE)?;
                     }
                 }
@@ -145,43 +176,53 @@ fn unchecked(
 /// A file that must not be there.
 fn guarded(compound: &Compound<'_>, name: Name<'_>, new: &New) -> Result<Found, Fault> {
     let dir = compound.writable_dir()?;
-    let (file, cinfo, change) = make(dir, name, &Open::Guarded(new.made_in(dir)), compound.minor)?;
+    let (file, cinfo, attr) = make(dir, name, &Open::Guarded(new.made_in(dir)), compound.minor)?;
+    let change = attr.change;
     let attrset = new.complete(&file)?;
-    Ok(Found { file, cinfo, attrset, truncate: false, change })
+    Ok(Found { file, cinfo, attrset, truncate: false, change, permitted: true })
 }
 
 /// A file that must not be there unless it was made with this verifier.
 fn exclusive(
     compound: &Compound<'_>,
     name: Name<'_>,
-    client: ClientId,
+    opening: &Opening,
     verf: Verifier,
     new: &New,
 ) -> Result<Found, Fault> {
     let dir = compound.writable_dir()?;
-    let owner = compound.call.server.v4.state.client_name(client).ok_or(Status::StaleClientId)?;
+    let owner =
+        compound.call.server.v4.state.client_name(opening.client).ok_or(Status::StaleClientId)?;
     // The times hold the verifier, and a size other than 0 is nothing for a new file.
     let set = SetAttr { size: None, ..new.made_in(dir) };
     let how = Open::ExclusiveWith(verifier::of_owner(&owner.bytes, verf), set);
-    let (file, cinfo, change) = make(dir, name, &how, compound.minor)?;
+    let (file, cinfo, attr) = make(dir, name, &how, compound.minor)?;
+    let change = attr.change;
     let attrset = new.complete(&file)? | VERIFIER_ATTRS;
-    Ok(Found { file, cinfo, attrset, truncate: false, change })
+    // It may have been there, with times that only look like the verifier.
+    let permitted = attr.uid == file.cx().cred.uid
+        || match check_access(&file, opening.share) {
+            Ok(()) => true,
+            Err(Fault::Status(_)) => false,
+            Err(abort) => return Err(abort),
+        };
+    Ok(Found { file, cinfo, attrset, truncate: false, change, permitted })
 }
 
-/// The file, the change of its directory, and its change attribute.
+/// The file, the change of its directory, and its attributes.
 fn make(
     dir: &Target,
     name: Name<'_>,
     how: &Open,
     minor: u32,
-) -> Result<(Target, ChangeInfo, u64), Fault> {
+) -> Result<(Target, ChangeInfo, Attr), Fault> {
     let mut changes = Wcc::default();
     let Node { handle, attr } = dir
         .vfs()
         .create(&dir.cx(), &dir.handle, name, how, &mut changes)
         .map_err(|error| in_directory(dir, error))?;
     check_kind(&attr, minor)?;
-    Ok((dir.clone().with_handle(handle), change_info(&changes), attr.change))
+    Ok((dir.clone().with_handle(handle), change_info(&changes), attr))
 }
 
 /// Only regular files can be opened. NFSv4.0 calls all that is neither file nor directory a

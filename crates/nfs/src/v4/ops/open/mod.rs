@@ -8,7 +8,7 @@ use hayase_proto::nfs4::{
     OpenArgs as WireOpen, OpenClaim, OpenResOk, StateId, Status, open_result,
 };
 use hayase_state::{Claim, ClientId, Delegation, Offer, OpenArgs, Share, Want};
-use hayase_vfs::{SetAttr, Wcc};
+use hayase_vfs::{Access, Cx, SetAttr, Wcc};
 use hayase_xdr::{Encode, Reader};
 
 use crate::call::Target;
@@ -48,8 +48,8 @@ fn run(
     v4.state.open_precheck(now, client, claim)?;
     compound.note_sender(client);
 
-    let found = file::find(compound, args, client, share)?;
-    let Found { file, cinfo, attrset, truncate, change } = found;
+    let found = file::find(compound, args, (client, claim), share)?;
+    let Found { file, cinfo, attrset, truncate, change, permitted } = found;
     let key = file.key();
     let opening = OpenArgs {
         client,
@@ -60,6 +60,7 @@ fn run(
         truncates: truncate,
         want,
         offer: v4.offer(change),
+        opener: permitted.then(|| compound.opener(&file)),
     };
     let Granted { stateid, confirm, delegation } = grant(compound, &opening, &file)?;
     let mut rflags = open_result::LOCKTYPE_POSIX;
@@ -92,10 +93,11 @@ fn grant(compound: &Compound<'_>, opening: &OpenArgs<'_>, file: &Target) -> Resu
     let (v4, now) = (&compound.call.server.v4, compound.now);
     let opened = v4.act(|effects| v4.state.open(now, opening, effects))?;
     // After the state knows of it: see `Effect::Unused`.
-    file.vfs().keep(&file.handle);
+    let cx = Cx { opened: opened_for(opening), ..file.cx() };
+    file.vfs().keep(&cx, &file.handle);
     if opening.truncates {
         let empty = SetAttr { size: Some(0), ..SetAttr::default() };
-        let (vfs, cx) = (file.vfs(), file.cx());
+        let vfs = file.vfs();
         if let Err(error) = vfs.set_attr(&cx, &file.handle, &empty, None, &mut Wcc::default()) {
             v4.act(|effects| {
                 v4.state.open_undo(now, &opened.undo, effects);
@@ -116,6 +118,19 @@ fn grant(compound: &Compound<'_>, opening: &OpenArgs<'_>, file: &Target) -> Resu
     let silent = refused && !opening.want.is_explicit();
     let delegation = if silent { Delegation::None } else { delegation };
     Ok(Granted { stateid, confirm, delegation })
+}
+
+/// What the caller may do with the file from now on.
+fn opened_for(opening: &OpenArgs<'_>) -> Access {
+    let share = opening.share;
+    let granted = |has: bool, access| if has { access } else { Access::NONE };
+    match opening.opener {
+        None => Access::NONE,
+        Some(_) => {
+            granted(share.reads(), Access::READ)
+                | granted(share.writes() || opening.truncates, Access::MODIFY)
+        }
+    }
 }
 
 /// By what right the file is opened.
