@@ -128,6 +128,7 @@ impl Shared {
         effects.extend(unforgotten.into_iter().map(again));
         // What failed has been logged, and comes again.
         let _ = self.perform(effects);
+        self.tick_local_waits();
         self.tick_callbacks();
     }
 }

@@ -111,10 +111,10 @@ pub(crate) fn local_lock(
     }
 }
 
-fn range(bytes: ByteRange) -> Option<LockRange> {
+pub(super) fn range(bytes: ByteRange) -> Option<LockRange> {
     LockRange::new(bytes.start(), bytes.last())
 }
 
-fn mode(write: bool) -> LockMode {
+pub(super) fn mode(write: bool) -> LockMode {
     if write { LockMode::Write } else { LockMode::Read }
 }

@@ -8,6 +8,7 @@ mod effects;
 mod fault;
 mod held;
 mod io;
+mod local_waits;
 mod mirror;
 mod name;
 mod object;

@@ -10,6 +10,7 @@ use hayase_state::{ClientName, ClientRecord, Config, FileKey, Now, RecordOrder, 
 use hayase_vfs::{Time, Vfs};
 
 use super::callback::{Callbacks, Dialer, NoDialer};
+use super::local_waits::LocalWaits;
 use super::mirror::Mirror;
 use super::who::Addresses;
 use crate::handle::WireHandle;
@@ -109,6 +110,7 @@ pub(crate) struct Shared {
     pub(super) record_order: Mutex<RecordOrder>,
     pub(crate) callbacks: Callbacks,
     pub(super) mirror: Mirror,
+    pub(super) local_waits: LocalWaits,
     pub(super) addresses: Addresses,
     pub(super) exports: Arc<ArcSwap<ExportTable>>,
     pub(super) dialer: Box<dyn Dialer>,
@@ -135,6 +137,7 @@ impl Shared {
             record_order: Mutex::default(),
             callbacks: Callbacks::default(),
             mirror: Mirror::default(),
+            local_waits: LocalWaits::default(),
             addresses: Addresses::default(),
             exports,
             dialer: setup.dialer,

@@ -12,7 +12,7 @@ use hayase_nfs::{
     Answered, Carrier, Channel, Export, ExportId, ExportTable, HandleKey, Limits, NfsService, Peer,
     Setup,
 };
-use hayase_vfs::{Access, Cx, Handle, SetAttr, Vfs, Wait, Wcc};
+use hayase_vfs::{Access, Cx, Handle, LocalLock, LockMode, LockRange, SetAttr, Vfs, Wait, Wcc};
 
 use super::{Args, Attr, KEEP, Reply, args, mnt, proc, program, read_body, stat};
 
@@ -82,6 +82,12 @@ impl Lab {
             disk.set_attr(cx, file, &set, None, &mut Wcc::default())
         };
         self.locally(name, set).expect("the superuser may");
+    }
+
+    /// A local program locks a file of the first export for writing, or gives its lock up.
+    pub fn lock_locally(&self, name: &str, locked: bool) {
+        let lock = LocalLock { range: LockRange::ALL, mode: LockMode::Write, pid: Some(7) };
+        self.locally(name, |disk, _, file| disk.lock_locally(file, locked.then_some(lock)));
     }
 
     /// Does something to a file of the first export past the server.

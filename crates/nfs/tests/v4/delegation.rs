@@ -100,3 +100,40 @@ fn replies_nobody_waits_for_are_garbage() {
     let stranger = args().words([1, 1, 0, 0, 0, 0]);
     assert_eq!(lab.root().offer(stranger.bytes(), Wait::Never).0, Answered::Garbage);
 }
+
+/// A client that waits for a local program's lock is told when it is given up, though nobody
+/// tells the server.
+#[test]
+fn who_waits_for_a_local_programs_lock_is_told() {
+    const CB_NOTIFY_LOCK: u32 = 13;
+    const WRITEW: u32 = 4;
+    let lab = Lab::open();
+    let inbox = Arc::new(Inbox::default());
+    let client = lab.root().with_channel(Arc::clone(&inbox) as _);
+    let session = Session::sized(client, "waiter", 1, 1 << 20, 4096);
+    let (stateid, _) = session.open("file", 3, true);
+    lab.lock_locally("file", true);
+    let lock = |kind: u32| {
+        let head = args().words([kind, 0]).long(0).long(10).word(1).word(0).raw(&stateid);
+        ops().at("/srv/file").op(op::LOCK, &head.word(0).long(0).opaque("locker"))
+    };
+    let told = |ticks: u32| {
+        (0..ticks).for_each(|_| lab.service.tick());
+        let sent = std::mem::take(&mut *inbox.0.lock().unwrap());
+        let is_news =
+            |call: &Vec<u8>| call.windows(4).any(|word| word == CB_NOTIFY_LOCK.to_be_bytes());
+        sent.iter().filter(|call| is_news(call)).count()
+    };
+    assert_eq!(session.status(&lock(WRITEW)), stat::DENIED);
+    assert_eq!(told(2), 0, "it is held");
+    lab.lock_locally("file", false);
+    assert_eq!(told(1), 1);
+    assert_eq!(told(3), 0, "once");
+    // Who only asked does not wait.
+    lab.lock_locally("file", true);
+    assert_eq!(session.status(&lock(WRITEW)), stat::DENIED);
+    assert_eq!(session.status(&lock(2)), stat::DENIED);
+    lab.lock_locally("file", false);
+    assert_eq!(told(2), 0);
+    assert_eq!(session.status(&lock(WRITEW)), stat::OK);
+}

@@ -64,6 +64,8 @@ pub struct LockArgs<'a> {
 pub struct LockGrant {
     /// The stateid of the owner's locks.
     pub stateid: StateId,
+    /// Whose lock it is.
+    pub locker: Locker,
     /// Takes it back, if a local program turns out to hold a lock there.
     pub undo: LockUndo,
 }
@@ -230,6 +232,7 @@ impl State {
         state.seqid = next_seqid(was);
         Ok(LockGrant {
             stateid: self.files.names.stateid(number, state.seqid),
+            locker: base.locker.clone(),
             undo: LockUndo { file: args.file, number, bytes: args.bytes, before, made, seqid: was },
         })
     }

@@ -119,8 +119,8 @@ impl Shared {
                 let xid = self.callbacks.next_xid.fetch_add(1, Ordering::Relaxed);
                 self.dial(xid, &address, call, reply);
             }
-            // A question is not asked later.
-            None if reply.is_none() && call.message != Message::Null => {
+            // A question is not asked later, and old news are none.
+            None if matches!(call.message, Message::Recall { .. }) => {
                 self.callbacks.lock().waiting.push(call);
             }
             None => {}

@@ -48,7 +48,12 @@ pub(crate) fn lock(
         v4.perform(effects)?;
         let granted = locked.map_err(|failure| refused(failure, reply))?;
         let file = compound.file(Status::IsDir)?;
+        v4.asks_for_lock(&key, &granted.locker);
         if let Some(local) = v4.show_lock(file, bytes, &granted)? {
+            // Clients of NFSv4.0 cannot be told.
+            if kind.blocking && compound.minor > 0 {
+                v4.awaits_local(key, &granted.locker, (bytes, kind.write));
+            }
             return Err(locally_denied(&local, reply));
         }
         compound.current_stateid = Some(granted.stateid);
