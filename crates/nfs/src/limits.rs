@@ -15,6 +15,9 @@ pub struct Limits {
     pub reply_cache_bytes: usize,
     /// Mounts that DUMP can list; older ones are forgotten first.
     pub mount_list: usize,
+    /// Calls that wait at once, each for a moment and on a thread of its own, until a client has
+    /// given a delegation back. Others are put off at once.
+    pub held_calls: usize,
     /// Symbolic links followed in the path of one MNT.
     pub mount_links: usize,
 }
@@ -28,6 +31,7 @@ impl Default for Limits {
             compound_bytes: (1 << 20) + (16 << 10),
             reply_cache_bytes: 8 << 20,
             mount_list: 4096,
+            held_calls: 4,
             mount_links: 40,
         }
     }

@@ -64,7 +64,8 @@ impl NfsService {
         let mounts = MountList::new(limits.mount_list);
         let exports = Arc::new(ArcSwap::from_pointee(exports));
         let identities = Arc::clone(&setup.identities);
-        let v4 = Arc::new(v4::Shared::new(setup, key.clone(), Arc::clone(&exports)));
+        let v4 =
+            Arc::new(v4::Shared::new(setup, key.clone(), Arc::clone(&exports), limits.held_calls));
         v4.listen(&exports.load());
         let server = Server { exports, key, names, identities, limits, replies, mounts, v4 };
         NfsService { server, generations: AtomicU64::new(1) }

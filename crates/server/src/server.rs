@@ -78,11 +78,14 @@ impl Server {
         let identities = identities::open(&options)?;
         let dir = state_dir.clients_dir();
         let setup = state::setup(&options, &dir, key.identity(), Arc::clone(&identities))?;
-        let limits = hayase_nfs::Limits::default();
-        let service = NfsService::new(table, key, Box::new(names), limits, setup);
-        let programs = Arc::new(Programs(service));
         let cores = system::cores();
         let threads = options.threads.unwrap_or_else(|| (4 * cores).max(16));
+        let limits = hayase_nfs::Limits::default();
+        // Who is waited for has to find a thread, too.
+        let limits =
+            hayase_nfs::Limits { held_calls: limits.held_calls.min(threads / 4), ..limits };
+        let service = NfsService::new(table, key, Box::new(names), limits, setup);
+        let programs = Arc::new(Programs(service));
         let limits = Limits { connections: files.connections, ..Limits::default() };
         let config = Config { shards: cores, threads, limits };
         let transport = Transport::start(&config, &programs, sockets.tcp)

@@ -80,6 +80,8 @@ impl Shared {
             }
             Effect::DelegationEnded { file } => {
                 self.unguard(&file);
+                // Now that nothing of it is left.
+                self.returns.note();
                 Ok(())
             }
             Effect::Unused { file } => {

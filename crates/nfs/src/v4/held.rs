@@ -10,7 +10,7 @@ use hayase_vfs::{Attr, Error, Handle, Name, Vfs, Wait, Watch};
 use super::compound::Compound;
 use super::fault::Fault;
 use super::setup::{Delegations, Shared};
-use crate::call::{Call, Target};
+use crate::call::{Abort, Call, Target};
 use crate::{ExportId, ExportTable};
 
 /// What the holder of a write delegation knows better.
@@ -107,7 +107,12 @@ fn address(vfs: &Arc<dyn Vfs>) -> usize {
 impl Call<'_> {
     /// Has a file given back before a client that knows nothing of delegations uses it.
     pub(crate) fn before(&self, change: Change, file: &Target) -> Result<(), Error> {
-        self.server.v4.before(change, &file.key(), None).map_err(|_| Error::Delay)
+        let (v4, key) = (&self.server.v4, file.key());
+        v4.patiently(self.wait, &key, || v4.before(change, &key, None)).map_err(|fault| match fault
+        {
+            Fault::Abort(Abort::WouldBlock) => Error::WouldBlock,
+            _ => Error::Delay,
+        })
     }
 
     /// The same for the file that a name leads to, if it leads to one.
@@ -127,7 +132,8 @@ impl Call<'_> {
 impl Compound<'_> {
     /// Has a file given back by others before this client changes it.
     pub(crate) fn before(&self, change: Change, file: &FileKey) -> Result<(), Fault> {
-        self.call.server.v4.before(change, file, self.sender())
+        let v4 = &self.call.server.v4;
+        v4.patiently(self.call.wait, file, || v4.before(change, file, self.sender()))
     }
 
     /// The same for the file that a name leads to, if it leads to one.

@@ -86,8 +86,10 @@ impl Compound<'_> {
         access: IoAccess,
     ) -> Result<IoGrant, Fault> {
         let (v4, client, key) = (&self.call.server.v4, self.client(), file.key());
-        let grant = v4.act(|effects| {
-            v4.state.authorize_io(self.now, client, stateid, &key, access, effects)
+        let grant = v4.patiently(self.call.wait, &key, || {
+            v4.act(|effects| {
+                v4.state.authorize_io(self.now, client, stateid, &key, access, effects)
+            })
         })?;
         if let IoGrant::Open { client, .. } | IoGrant::Delegation { client, .. } = grant {
             self.note_sender(client);

@@ -15,6 +15,7 @@ mod object;
 mod ops;
 mod owner;
 mod pseudo;
+mod returns;
 mod sequenced;
 mod setup;
 mod table;

@@ -12,6 +12,7 @@ use hayase_vfs::{Time, Vfs};
 use super::callback::{Callbacks, Dialer, NoDialer};
 use super::local_waits::LocalWaits;
 use super::mirror::Mirror;
+use super::returns::Returns;
 use super::who::Addresses;
 use crate::handle::WireHandle;
 use crate::{ExportId, ExportTable, HandleKey};
@@ -111,6 +112,9 @@ pub(crate) struct Shared {
     pub(crate) callbacks: Callbacks,
     pub(super) mirror: Mirror,
     pub(super) local_waits: LocalWaits,
+    pub(super) returns: Returns,
+    /// Calls that may be held at once until a delegation is back.
+    pub(super) held_calls: usize,
     pub(super) addresses: Addresses,
     pub(super) exports: Arc<ArcSwap<ExportTable>>,
     pub(super) dialer: Box<dyn Dialer>,
@@ -125,7 +129,13 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(setup: Setup, key: HandleKey, exports: Arc<ArcSwap<ExportTable>>) -> Self {
+    /// `held_calls` may wait at once for a delegation to come back.
+    pub(crate) fn new(
+        setup: Setup,
+        key: HandleKey,
+        exports: Arc<ArcSwap<ExportTable>>,
+        held_calls: usize,
+    ) -> Self {
         let now = Now((setup.clock)());
         let lease_secs = setup.state.lease_secs;
         let state = State::new(setup.state, setup.instance, setup.seed, setup.recovered, now);
@@ -138,6 +148,8 @@ impl Shared {
             callbacks: Callbacks::default(),
             mirror: Mirror::default(),
             local_waits: LocalWaits::default(),
+            returns: Returns::default(),
+            held_calls,
             addresses: Addresses::default(),
             exports,
             dialer: setup.dialer,

@@ -137,3 +137,27 @@ fn who_waits_for_a_local_programs_lock_is_told() {
     assert_eq!(told(2), 0);
     assert_eq!(session.status(&lock(WRITEW)), stat::OK);
 }
+
+/// A client of NFSv3 that is put off sleeps for five seconds: it is not if the delegation
+/// comes back at once.
+#[test]
+fn a_call_is_held_until_the_delegation_is_back() {
+    let lab = Lab::open();
+    let (session, inbox, stateid) = holder(&lab);
+    let root = lab.root();
+    let file = root.find(&root.srv(), "file").unwrap();
+    let reading = args().opaque(&file).long(0).word(9);
+    std::thread::scope(|scope| {
+        let lab = &lab;
+        let reader = scope.spawn(move || {
+            // As often as a slow machine needs.
+            (0..100).map(|_| lab.root().status(crate::common::proc::READ, &reading)).last()
+        });
+        while inbox.0.lock().unwrap().is_empty() {
+            std::thread::yield_now();
+        }
+        let give = ops().at("/srv/file").op(op::DELEGRETURN, &args().raw(&stateid));
+        assert_eq!(session.status(&give), stat::OK);
+        assert_eq!(reader.join().unwrap(), Some(stat::OK));
+    });
+}

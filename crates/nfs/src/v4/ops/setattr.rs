@@ -80,7 +80,8 @@ fn authorize(
             return Err(Status::BadStateId.into());
         }
     }
-    compound.call.server.v4.before(Change::Attributes, &file.key(), by)?;
+    let (v4, key) = (&compound.call.server.v4, file.key());
+    v4.patiently(compound.call.wait, &key, || v4.before(Change::Attributes, &key, by))?;
     Ok(opened)
 }
 

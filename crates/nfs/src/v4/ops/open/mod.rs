@@ -91,7 +91,9 @@ struct Granted {
 /// Opens the file, empties it if that is asked for, and sees to it that a delegation holds.
 fn grant(compound: &Compound<'_>, opening: &OpenArgs<'_>, file: &Target) -> Result<Granted, Fault> {
     let (v4, now) = (&compound.call.server.v4, compound.now);
-    let opened = v4.act(|effects| v4.state.open(now, opening, effects))?;
+    let opened = v4.patiently(compound.call.wait, &opening.file, || {
+        v4.act(|effects| v4.state.open(now, opening, effects))
+    })?;
     // After the state knows of it: see `Effect::Unused`.
     let cx = Cx { opened: opened_for(opening), ..file.cx() };
     file.vfs().keep(&cx, &file.handle);
