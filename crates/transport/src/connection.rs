@@ -8,7 +8,7 @@ use hayase_buf::{Pool, ReplyBuf};
 use hayase_rpc::record::{self, MARK_BYTES};
 use hayase_vfs::Wait;
 use rustix::io::Errno;
-use rustix::net::RecvFlags;
+use rustix::net::{RecvFlags, Shutdown};
 
 use crate::inbox::{ConnectionId, Inbox, Message, Outcome};
 use crate::input::{Fed, Fragments, Input, Large, Next, next};
@@ -25,7 +25,7 @@ const TURN_SEND_BYTES: usize = 1 << 20;
 /// every header before a WRITE's data, little enough not to matter when it is copied.
 const HEAD_BYTES: usize = 1 << 10;
 
-/// How often what came too late is received before a connection is closed regardless.
+/// How often in a turn what came too late is received.
 const FORGET_RECEIVES: usize = 64;
 
 /// What all connections of a shard share.
@@ -81,6 +81,8 @@ pub(crate) struct Connection<S: Service> {
     held: bool,
     /// The last record was large, so the next may be.
     expect_large: bool,
+    /// Nothing more is sent.
+    parting: bool,
     last_progress_secs: u32,
     /// Whether the connection is in the shard's queue of turns.
     pub(crate) queued: bool,
@@ -101,6 +103,7 @@ impl<S: Service> Connection<S> {
             ended: false,
             held: false,
             expect_large: false,
+            parting: false,
             last_progress_secs: now_secs,
             queued: false,
         }
@@ -392,15 +395,23 @@ impl<S: Service> Connection<S> {
         }
     }
 
-    /// Reads and forgets what came too late. Closing a socket with unread data resets the
-    /// connection, and replies that are still on their way would be lost.
-    pub(crate) fn forget_unread(&mut self, core: &mut Core<S>) {
+    /// Says that nothing more is sent, and reads and forgets what came too late; whether the peer
+    /// has hung up. Closing before it has, or with unread data, may reset the connection, and
+    /// replies that are still on their way would be lost.
+    pub(crate) fn part(&mut self, core: &mut Core<S>) -> bool {
+        if !self.parting {
+            self.parting = true;
+            // Fails when the peer is gone, which the first receive notices as well.
+            let _ = rustix::net::shutdown(&self.socket, Shutdown::Write);
+        }
         for _ in 0..FORGET_RECEIVES {
             match rustix::net::recv(&self.socket, &mut *core.receive_buffer, RecvFlags::empty()) {
-                Ok((0, _)) | Err(_) => return,
-                Ok(_) => {}
+                Ok((0, _)) => return true,
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(errno) => return errno != Errno::AGAIN,
             }
         }
+        false
     }
 
     /// Runs a call on this thread.

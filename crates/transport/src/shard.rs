@@ -27,6 +27,8 @@ const STARVED_RETRY: Duration = Duration::from_millis(2);
 pub(crate) const DOZE: Duration = Duration::from_millis(1);
 /// How often it dozes while nothing happens: calls that take longer are few, and wake it.
 const DOZES: u32 = 8;
+/// How long a peer that has got everything may take to hang up when the server stops.
+const PARTING: Duration = Duration::from_millis(500);
 const REAP_EVERY_SECS: u32 = 5;
 const TRIM_EVERY_SECS: u32 = 30;
 
@@ -53,7 +55,8 @@ pub(crate) struct Shard<S: Service> {
     /// Connections that wait for their turn.
     turns: VecDeque<ConnectionId>,
     starved: Vec<ConnectionId>,
-    draining: bool,
+    /// Since when nothing new is taken.
+    draining_since: Option<Instant>,
     /// How often in a row nothing happened.
     idle_rounds: u32,
     began: Instant,
@@ -81,7 +84,7 @@ impl<S: Service> Shard<S> {
             next_generation: 0,
             turns: VecDeque::new(),
             starved: Vec::new(),
-            draining: false,
+            draining_since: None,
             idle_rounds: 0,
             began: Instant::now(),
             reaped_secs: 0,
@@ -96,7 +99,7 @@ impl<S: Service> Shard<S> {
     pub(crate) fn run(&mut self) {
         let mut events = Vec::with_capacity(EVENTS);
         let mut messages = Vec::new();
-        while !(self.draining && self.connections.is_empty()) {
+        while !(self.is_draining() && self.connections.is_empty()) {
             events.clear();
             self.core.workers.look_after();
             let timeout = self.timeout();
@@ -141,6 +144,8 @@ impl<S: Service> Shard<S> {
             DOZE
         } else if !self.starved.is_empty() {
             STARVED_RETRY
+        } else if self.is_draining() {
+            PARTING / 10
         } else if self.connections.is_empty() && self.accept_rests_until.is_none() {
             return None; // nothing to reap
         } else {
@@ -198,7 +203,7 @@ impl<S: Service> Shard<S> {
 
     /// Makes an accepted socket a connection of this shard.
     fn adopt(&mut self, socket: OwnedFd, peer: SocketAddr) {
-        if self.draining {
+        if self.is_draining() {
             self.connection_count.fetch_sub(1, Ordering::Relaxed);
             return;
         }
@@ -240,10 +245,12 @@ impl<S: Service> Shard<S> {
         let entry = self.connections.get_mut(id.index as usize);
         let Some(connection) = entry.filter(|c| c.id() == id) else { return };
         connection.queued = false;
-        match connection.turn(&mut self.core, self.draining) {
-            Ok(Turn::Wait) if self.draining && connection.is_quiet() => {
-                connection.forget_unread(&mut self.core);
-                self.close(id);
+        let draining = self.draining_since.is_some();
+        match connection.turn(&mut self.core, draining) {
+            Ok(Turn::Wait) if draining && connection.is_quiet() => {
+                if connection.part(&mut self.core) {
+                    self.close(id);
+                }
             }
             Ok(Turn::Wait) => {}
             Ok(Turn::Again) => self.enqueue(id),
@@ -263,8 +270,23 @@ impl<S: Service> Shard<S> {
         self.connection_count.fetch_sub(1, Ordering::Relaxed);
     }
 
+    /// Ends connections that wait for nothing but their peers, who take too long.
+    fn end_parting(&mut self) {
+        if self.draining_since.is_none_or(|since| since.elapsed() < PARTING) {
+            return;
+        }
+        let quiet = self.connections.iter().filter(|(_, c)| c.is_quiet());
+        for id in quiet.map(|(_, c)| c.id()).collect::<Vec<_>>() {
+            self.close(id);
+        }
+    }
+
+    fn is_draining(&self) -> bool {
+        self.draining_since.is_some()
+    }
+
     fn drain(&mut self) {
-        self.draining = true;
+        self.draining_since = Some(Instant::now());
         self.rest_listeners();
         self.acceptor = None;
         let ids: Vec<_> = self.connections.iter().map(|(_, c)| c.id()).collect();
@@ -322,6 +344,7 @@ impl<S: Service> Shard<S> {
     }
 
     fn housekeeping(&mut self) {
+        self.end_parting();
         let now = self.core.now_secs;
         if self.accept_rests_until.is_some_and(|until| now >= until) {
             self.accept_rests_until = None;

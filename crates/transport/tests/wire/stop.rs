@@ -51,6 +51,37 @@ fn large_replies_are_sent_to_their_end() {
 }
 
 #[test]
+fn calls_that_come_too_late_cost_no_reply_that_is_on_its_way() {
+    // They reset the connection once it was closed, and the client's kernel dropped what it had.
+    let mut lab = Lab::new(limits());
+    let mut peer = lab.connect();
+    assert_eq!(peer.ask(b"hello"), b"hello");
+    let transport = lab.transport.take().unwrap();
+    std::thread::scope(|scope| {
+        let stopped = scope.spawn(|| transport.stop(PATIENCE));
+        // The end is seen first, and answered with more calls.
+        let mut end = [0];
+        assert_eq!(std::io::Read::read(&mut peer.0, &mut end).unwrap(), 0);
+        for _ in 0..10 {
+            peer.send(b"too late");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        assert_eq!(std::io::Read::read(&mut peer.0, &mut end).unwrap(), 0, "not reset");
+        drop(peer);
+        assert!(stopped.join().unwrap());
+    });
+}
+
+#[test]
+fn a_peer_that_does_not_hang_up_is_not_waited_for_long() {
+    let mut lab = Lab::new(limits());
+    let mut peer = lab.connect();
+    assert_eq!(peer.ask(b"hello"), b"hello");
+    assert!(lab.transport.take().unwrap().stop(PATIENCE));
+    drop(peer);
+}
+
+#[test]
 fn patience_ends() {
     let mut lab = Lab::new(limits());
     let mut peer = lab.connect();
