@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hayase_vfs::Wait;
+use hayase_vfs::{Wait, wait_for};
 
 use crate::cache::{Cache, Kept};
 use crate::question::{Answer, Question};
@@ -99,10 +99,9 @@ impl Asker {
             return before;
         }
         state.waiting += 1;
-        let (mut state, _) = shared
-            .answered
-            .wait_timeout_while(state, left, |state| state.asked.contains_key(question))
-            .unwrap_or_else(PoisonError::into_inner);
+        let unanswered = |state: &mut State| state.asked.contains_key(question);
+        let waited = wait_for(|| shared.answered.wait_timeout_while(state, left, unanswered));
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         state.waiting -= 1;
         if state.asked.contains_key(question) {
             return before;

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Is told when operations on a thread begin and end to wait for a disk.
+/// Is told when operations on a thread begin and end to wait: for a disk, or for
+/// somebody else.
 pub trait Waiting: Send + Sync {
     /// The thread is going to wait.
     fn begins(&self);
@@ -20,7 +21,7 @@ pub fn tell_of_waiting(told: Arc<dyn Waiting>) {
     TOLD.with_borrow_mut(|slot| *slot = Some(told));
 }
 
-/// Runs what waits for a disk for longer than it takes to wake a thread.
+/// Runs what waits for longer than it takes to wake a thread.
 pub fn wait_for<T>(slow: impl FnOnce() -> T) -> T {
     struct Ends(Arc<dyn Waiting>);
     impl Drop for Ends {

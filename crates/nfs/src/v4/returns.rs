@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use hayase_proto::nfs4::Status;
 use hayase_state::FileKey;
-use hayase_vfs::Wait;
+use hayase_vfs::{Wait, wait_for};
 
 use super::fault::Fault;
 use super::setup::Shared;
@@ -88,7 +88,8 @@ impl Shared {
         let Some(_place) = self.returns.place(self.held_calls) else { return tried };
         let until = Instant::now() + HOLD;
         while put_off(&tried) {
-            let Some(count) = self.returns.more_than(seen, until) else { break };
+            let came = wait_for(|| self.returns.more_than(seen, until));
+            let Some(count) = came else { break };
             seen = count;
             tried = attempt();
         }
