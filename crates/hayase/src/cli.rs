@@ -22,6 +22,9 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Serve directories to NFS clients
     Serve(Serve),
+    /// Measure an NFS server or a directory, in fio's words
+    #[command(subcommand)]
+    Bench(hayase_bench::command::Command),
     /// Show what a running server does
     Status(Target),
     /// Have a running server read its exports again

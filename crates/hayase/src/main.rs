@@ -22,7 +22,9 @@ fn main() -> ExitCode {
         .with_writer(std::io::stderr)
         .init();
     match run(cli) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        // What was wrong has been said beside the results.
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("hayase: {error:#}");
             ExitCode::FAILURE
@@ -30,10 +32,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: Cli) -> Result<()> {
+/// Does what the command line says; false if it did so only in part.
+fn run(cli: Cli) -> Result<bool> {
     match cli.command {
-        Command::Serve(serve) => hayase_server::run(serve.into()),
-        Command::Status(args) => status::status(&args),
-        Command::Reload(args) => status::reload(&args),
+        Command::Serve(serve) => hayase_server::run(serve.into())?,
+        Command::Bench(bench) => return bench.run(),
+        Command::Status(args) => status::status(&args)?,
+        Command::Reload(args) => status::reload(&args)?,
     }
+    Ok(true)
 }

@@ -59,6 +59,8 @@ pub struct JobResult {
     pub cpu: Cpu,
     /// How many operations were sent while so many were under way.
     pub depths: Depths,
+    /// How many blocks were read and found right; only if the job verifies.
+    pub verified: Option<u64>,
     /// Where the time went; only if that was asked for.
     pub breakdown: Option<Breakdown>,
     /// What happened in each interval, without the ramp.

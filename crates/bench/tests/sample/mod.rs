@@ -73,6 +73,7 @@ pub fn job(name: &str) -> JobResult {
         elapsed_nanos: 30_000_000_000,
         cpu: Cpu { user_nanos: 4_000_000_000, system_nanos: 9_000_000_000, ..Cpu::default() },
         depths: hayase_bench::report::Depths::default(),
+        verified: None,
         breakdown: Some(Breakdown { queue: latency(20), wire: latency(900), server: None }),
         series: (0..60).map(sample).collect(),
     }

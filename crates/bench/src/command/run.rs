@@ -1,0 +1,193 @@
+//! `hayase bench run`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::ValueEnum;
+
+use super::quick;
+use crate::engine::{self, Plan};
+use crate::fio::{self, Bins};
+use crate::job::{Job, JobArgs, JobFile, group};
+use crate::live::Live;
+use crate::report::Run;
+use crate::target::Target;
+
+/// What to run, and how to tell what came of it.
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    /// The target, as `nfs://HOST[:PORT]/PATH[?version=3|4.0|4.1|4.2]` or `file:///PATH`, and fio
+    /// job files; without a job file and --rw, a short look at everything
+    #[arg(value_name = "TARGET|JOBFILE", required = true)]
+    what: Vec<String>,
+
+    #[command(flatten)]
+    job: JobArgs,
+
+    /// Name of the job on the command line, which begins the names of its files
+    #[arg(long, value_name = "NAME", help_heading = "Job", default_value = "bench")]
+    name: String,
+
+    /// Show where the time of operations goes
+    #[arg(long, help_heading = "Output")]
+    breakdown: bool,
+
+    /// How to print the results
+    #[arg(long, alias = "output_format", value_enum, default_value_t, help_heading = "Output")]
+    output_format: Format,
+
+    /// Print the results to a file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// As fio prints them for people
+    #[default]
+    Normal,
+    /// fio's JSON
+    Json,
+    /// The same with the distribution of latencies
+    #[value(name = "json+")]
+    JsonPlus,
+}
+
+impl RunArgs {
+    /// Runs and prints; false if something went wrong on the way, which is printed, too.
+    pub(super) fn run(&self) -> Result<bool> {
+        let plan = self.plan()?;
+        if let Some(path) = &self.output {
+            // Better now than after the run.
+            std::fs::write(path, "").with_context(|| format!("write {}", path.display()))?;
+        }
+        let live = Arc::new(Live::default());
+        listen(&live)?;
+        let run = engine::run(&plan, &*live);
+        live.clear();
+        let run = run?;
+        self.print(&run)?;
+        for job in &run.jobs {
+            if let Some(fault) = &job.error {
+                eprintln!("{}: {}", job.name, fault.message);
+            }
+        }
+        if let Some(why) = &run.interrupted {
+            eprintln!("{why}; the results are of what was done until then");
+        }
+        Ok(run.is_whole())
+    }
+
+    /// What is to be run.
+    pub fn plan(&self) -> Result<Plan> {
+        let mut target: Option<Target> = None;
+        let mut files = Vec::new();
+        for what in &self.what {
+            if what.contains("://") {
+                ensure!(target.is_none(), "{what} is a second target; one run has one");
+                target = Some(what.parse().map_err(anyhow::Error::msg)?);
+            } else {
+                files.push(Path::new(what));
+            }
+        }
+        let above = self.job.options();
+        let mut jobs = Vec::new();
+        for path in &files {
+            ensure!(
+                path.is_file() || path.extension().is_some(),
+                "{} is neither a target (nfs://HOST/PATH, file:///PATH) nor a job file",
+                path.display()
+            );
+            let file = JobFile::read(path, &above)?;
+            for note in &file.notes {
+                eprintln!("{note}");
+            }
+            jobs.extend(file.jobs);
+        }
+        if files.is_empty() {
+            if above.iter().any(|(key, _)| key == "rw") {
+                let options = above.iter().map(|(key, value)| (&**key, &**value));
+                jobs.push(Job::with(&self.name, options)?);
+            } else {
+                jobs = quick::jobs(&above)?;
+            }
+            group(&mut jobs);
+        }
+        let target = match target {
+            Some(target) => beneath(target, &mut jobs)?,
+            None => from_jobs(&mut jobs)?,
+        };
+        let (breakdown, command) = (self.breakdown, std::env::args().collect());
+        Ok(Plan { target, jobs, breakdown, command })
+    }
+
+    fn print(&self, run: &Run) -> Result<()> {
+        let text = match self.output_format {
+            Format::Normal => fio::text(run),
+            Format::Json => serde_json::to_string_pretty(&fio::json(run, Bins::Without))? + "\n",
+            Format::JsonPlus => serde_json::to_string_pretty(&fio::json(run, Bins::With))? + "\n",
+        };
+        let Some(path) = &self.output else {
+            print!("{text}");
+            return Ok(());
+        };
+        std::fs::write(path, text).with_context(|| format!("write {}", path.display()))
+    }
+}
+
+/// Ctrl-C and the like end the run, and its results are kept; twice, and it ends at once.
+fn listen(live: &Arc<Live>) -> Result<()> {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+
+    let mut signals =
+        signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).context("listen for signals")?;
+    let live = Arc::clone(live);
+    std::thread::spawn(move || {
+        for (number, signal) in signals.forever().enumerate() {
+            live.interrupt();
+            if number > 0 {
+                std::process::exit(128 + signal);
+            }
+        }
+    });
+    Ok(())
+}
+
+/// A target takes the place of the directory that a job file names; what lies below stays.
+fn beneath(target: Target, jobs: &mut [Job]) -> Result<Target> {
+    for job in jobs {
+        if let Some(directory) = job.directory.take_if(|directory| directory.starts_with('/')) {
+            eprintln!("job {}: directory={directory} gives way to {target}", job.name);
+        }
+        let absolute =
+            job.filename.as_ref().is_some_and(|names| names.split(':').any(|n| n.starts_with('/')));
+        ensure!(
+            !absolute,
+            "job {}: filename= has to be below {target}; leave the leading / out",
+            job.name
+        );
+    }
+    Ok(target)
+}
+
+/// Without a target, a job file's own paths say where.
+fn from_jobs(jobs: &mut [Job]) -> Result<Target> {
+    let here = std::env::current_dir().context("find the current directory")?;
+    for job in &mut *jobs {
+        let whole = |path: &str| here.join(path).display().to_string();
+        match (&job.directory, &job.filename) {
+            (Some(directory), _) => job.directory = Some(whole(directory)),
+            (None, Some(names)) => {
+                job.filename = Some(names.split(':').map(whole).collect::<Vec<_>>().join(":"));
+            }
+            (None, None) => bail!(
+                "job {}: no target: name one (nfs://HOST/PATH, file:///PATH), or a directory= in the \
+                 job file",
+                job.name
+            ),
+        }
+    }
+    Ok(Target::File("/".into()))
+}
