@@ -60,6 +60,8 @@ pub struct Scene {
     places: Places,
     setup: Setup,
     server: Option<Server>,
+    /// A second server.
+    other: Option<Server>,
     clients: u8,
 }
 
@@ -82,6 +84,7 @@ impl Scene {
             places,
             setup: Setup::default(),
             server: None,
+            other: None,
             clients: 0,
         })
     }
@@ -207,6 +210,23 @@ impl Scene {
     fn take_server(&mut self) -> Result<Server> {
         self.check_server()?;
         self.server.take().context("no server runs")
+    }
+
+    /// Starts a second server beside the first, of an exports file and a state of its own, on
+    /// addresses of its own. It runs until the scene ends.
+    pub fn start_other_server(&mut self, setup: &Setup) -> Result<()> {
+        let root = Path::new(ROOT);
+        let places = Places {
+            directory: self.places.directory.clone(),
+            exports: root.join("other-exports"),
+            state: root.join("other-state"),
+            log: self.spec.scratch.join("other-server.log"),
+        };
+        let mut server = Server::start(&self.spec.server, &places, setup)?;
+        server.wait_until_it_listens()?;
+        self.note("the other server listens");
+        self.other = Some(server);
+        Ok(())
     }
 
     /// Ends the server as a crash would.

@@ -1,7 +1,7 @@
 //! The server under test: started, killed and started again at will.
 
 use std::fs::{self, File};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -39,6 +39,15 @@ pub struct Setup {
     pub exports: Exports,
     /// Further arguments for `hayase serve`; other servers never see them.
     pub arguments: Vec<String>,
+    /// The addresses it listens to; all, if none is named. Other servers never see them.
+    pub addresses: Vec<Ipv4Addr>,
+}
+
+impl Setup {
+    /// An address to which it listens.
+    fn address(&self) -> Ipv4Addr {
+        self.addresses.first().copied().unwrap_or(Ipv4Addr::LOCALHOST)
+    }
 }
 
 /// What a server exports.
@@ -70,6 +79,7 @@ pub struct Places {
 #[derive(Debug)]
 pub struct Server {
     process: Child,
+    address: Ipv4Addr,
 }
 
 impl Server {
@@ -94,13 +104,13 @@ impl Server {
             .stderr(log)
             .spawn()
             .with_context(|| format!("start the server: {program:?}"))?;
-        Ok(Self { process })
+        Ok(Self { process, address: setup.address() })
     }
 
     /// Waits until it takes connections.
     pub fn wait_until_it_listens(&mut self) -> Result<()> {
         let begun = Instant::now();
-        while TcpStream::connect(("127.0.0.1", NFS_PORT)).is_err() {
+        while TcpStream::connect((self.address, NFS_PORT)).is_err() {
             if let Some(status) = self.process.try_wait()? {
                 bail!("the server ended while starting ({status}); see server.log");
             }
@@ -164,8 +174,12 @@ fn hayase(path: &Path, places: &Places, setup: &Setup) -> Command {
     } else {
         command.arg("--exports").arg(&places.exports);
     }
+    let all = [Ipv4Addr::UNSPECIFIED];
+    for address in if setup.addresses.is_empty() { &all[..] } else { &setup.addresses } {
+        command.args(["--listen", &address.to_string()]);
+    }
     command
-        .args(["--listen", "0.0.0.0", "--port", &NFS_PORT.to_string()])
+        .args(["--port", &NFS_PORT.to_string()])
         .arg("--state-dir")
         .arg(&places.state)
         .args(&setup.arguments);

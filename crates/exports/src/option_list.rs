@@ -65,7 +65,7 @@ fn one(
         }
     };
 
-    let before = *options;
+    let before = options.clone();
     if let Effect::Acts(action) = &word.effect {
         let text = value.map(|value| value.text()).unwrap_or_default();
         action
@@ -130,6 +130,7 @@ mod tests {
         for word in OPTIONS {
             let value = match word.name {
                 "sec" => "=none",
+                "refer" | "replicas" => "=/a@b",
                 _ if word.value.is_some() => "=7",
                 _ => "",
             };

@@ -1,6 +1,7 @@
 //! The options of one client of one export, with their values.
 
 use crate::fsid::Fsid;
+use crate::locations::Locations;
 use crate::sec::Flavors;
 use crate::words::{Effect, OPTIONS};
 use std::fmt;
@@ -10,7 +11,7 @@ use std::fmt;
 /// Its `Display` is the canonical option list: every switch with its value, then `fsid`,
 /// `anonuid` and `anongid` where they differ from the default, then `sec`. Parsing it gives the
 /// same options again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is one pair of words in exports(5), independent of the others"
@@ -42,6 +43,10 @@ pub struct ExportOptions {
     pub anongid: u32,
     /// `sec=`: the security flavors that are served.
     pub sec: Flavors,
+    /// `refer=`: the export is not here, but there. NFSv4 clients go there by themselves.
+    pub refer: Option<Locations>,
+    /// `replicas=`: the export is also there.
+    pub replicas: Option<Locations>,
 }
 
 impl Default for ExportOptions {
@@ -59,6 +64,8 @@ impl Default for ExportOptions {
             anonuid: 65534,
             anongid: 65534,
             sec: Flavors::SYS,
+            refer: None,
+            replicas: None,
         }
     }
 }

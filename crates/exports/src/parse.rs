@@ -174,7 +174,7 @@ impl Reader<'_> {
     /// A client without options.
     fn bare(&mut self, whole: Piece<'_>) {
         match whole.find(b')') {
-            None => self.client(whole, self.defaults),
+            None => self.client(whole, self.defaults.clone()),
             Some(close) => self.faults.push(Fault::new(
                 whole.slice(close, close + 1).span(),
                 "this `)` has no `(`",
@@ -211,7 +211,7 @@ impl Reader<'_> {
 
     /// A client with options that begin at `open`. Returns the words that are left.
     fn with_options<'w>(&mut self, whole: Piece<'_>, open: usize, rest: &'w [Word]) -> &'w [Word] {
-        let mut options = self.defaults;
+        let mut options = self.defaults.clone();
         let list = whole.from(open + 1);
         let mut left = rest;
         match list.find(b')') {

@@ -1,6 +1,7 @@
 //! Whole files: what they mean, and what is said about their mistakes.
 
 use super::*;
+use crate::Locations;
 use proptest::prelude::*;
 
 const FILE: &str = "/etc/exports";
@@ -194,6 +195,18 @@ fn a_client() -> impl Strategy<Value = String> {
     ]
 }
 
+/// None, or one of the two.
+fn places() -> impl Strategy<Value = (Option<Locations>, Option<Locations>)> {
+    let place = "/[a-z/@.-]{0,8}@([a-z0-9.-]{1,8}|\\[2001:db8::[0-9a-f]{1,4}\\])(\\+[a-z]{1,5})?";
+    let places = prop::collection::vec(place, 1..4)
+        .prop_filter_map("goes up", |places| Locations::parse(&places.join(":")).ok());
+    prop_oneof![
+        Just((None, None)),
+        places.clone().prop_map(|places| (Some(places), None)),
+        places.prop_map(|places| (None, Some(places))),
+    ]
+}
+
 prop_compose! {
     fn some_options()(
         (ro, sync, nohide, crossmnt) in any::<(bool, bool, bool, bool)>(),
@@ -201,11 +214,13 @@ prop_compose! {
         anonuid in 0..u32::MAX,
         anongid in prop_oneof![Just(65534), 0..u32::MAX],
         sec in prop::sample::select(vec!["sys", "none", "sys:none", "none:sys"]),
+        (refer, replicas) in places(),
     ) -> ExportOptions {
         ExportOptions {
             ro, sync, nohide, crossmnt, secure, root_squash, all_squash, subtree_check,
             fsid: None, anonuid, anongid,
             sec: crate::Flavors::parse(sec).unwrap(),
+            refer, replicas,
         }
     }
 }

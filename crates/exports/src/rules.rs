@@ -98,7 +98,7 @@ impl Rules {
     /// The rules of an entry.
     pub fn of(entry: &Entry, names: &dyn Names) -> (Self, Vec<Unresolved>) {
         let grants = entry.grants.iter();
-        Self::new(grants.map(|grant| (grant.client.clone(), grant.options)), names)
+        Self::new(grants.map(|grant| (grant.client.clone(), grant.options.clone())), names)
     }
 
     /// The options with which the export is given to an address, if it is.

@@ -3,6 +3,7 @@
 
 use crate::diagnostic::Problem;
 use crate::fsid::Fsid;
+use crate::locations::Locations;
 use crate::options::ExportOptions;
 use crate::sec::Flavors;
 use std::fmt::{self, Write};
@@ -38,6 +39,7 @@ pub(crate) enum Action {
     Id(fn(&mut ExportOptions) -> &mut u32),
     Fsid,
     Sec,
+    Places(fn(&mut ExportOptions) -> &mut Option<Locations>),
 }
 
 /// What a word is about.
@@ -60,6 +62,7 @@ pub(crate) enum Topic {
     Anonuid,
     Anongid,
     Sec,
+    Places,
     /// Words that are refused anyway.
     Refused,
 }
@@ -141,6 +144,16 @@ pub(crate) const OPTIONS: &[OptionWord] = &[
         effect: Effect::Acts(Action::Sec),
         help: "The security flavors that are served, `sys` and `none`, preferred first; `sys` if not given.",
     },
+    OptionWord {
+        name: "refer", value: Some("PATH@HOST[+HOST][:PATH@HOST[+HOST]]"), topic: Topic::Places,
+        on: true, effect: Effect::Acts(Action::Places(|o| &mut o.refer)),
+        help: "The export is found there: NFSv4 clients go there by themselves, and NFSv3 clients cannot mount it here. The directory has to exist here all the same.",
+    },
+    OptionWord {
+        name: "replicas", value: Some("PATH@HOST[+HOST][:PATH@HOST[+HOST]]"), topic: Topic::Places,
+        on: false, effect: Effect::Acts(Action::Places(|o| &mut o.replicas)),
+        help: "NFSv4 clients that ask are told that the export is found there, too.",
+    },
     missing("mountpoint", Some("PATH"),
         "an export is not made to depend on a mount"),
     missing("mp", Some("PATH"),
@@ -149,10 +162,6 @@ pub(crate) const OPTIONS: &[OptionWord] = &[
         "READDIRPLUS is always served"),
     missing("security_label", None,
         "security labels are not served"),
-    missing("refer", Some("PATH@HOST"),
-        "clients are not referred to other servers"),
-    missing("replicas", Some("PATH@HOST"),
-        "clients are not told of replicas"),
     missing("reexport", Some("WORD"),
         "other servers' exports are not exported again"),
     missing("xprtsec", Some("POLICY"),
@@ -230,29 +239,34 @@ impl Action {
             Self::Id(field) => *field(options) = id(value)?,
             Self::Fsid => options.fsid = Some(Fsid::parse(value)?),
             Self::Sec => options.sec = Flavors::parse(value)?,
+            Self::Places(field) => *field(options) = Some(Locations::parse(value)?),
         }
         Ok(())
     }
 
     /// Whether the canonical list of these options has the word.
     pub fn is_shown(&self, options: &ExportOptions) -> bool {
-        let (mut options, mut default) = (*options, ExportOptions::default());
+        let (mut options, mut default) = (options.clone(), ExportOptions::default());
         match self {
             Self::Flag(field, value) => *field(&mut options) == *value,
             Self::Id(field) => *field(&mut options) != *field(&mut default),
             Self::Fsid => options.fsid.is_some(),
             Self::Sec => true,
+            Self::Places(field) => field(&mut options).is_some(),
         }
     }
 
     /// Writes `=` and the value, if the word has one.
     pub fn write_value(&self, options: &ExportOptions, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut options = *options;
+        let mut options = options.clone();
         match self {
             Self::Flag(..) => Ok(()),
             Self::Id(field) => write!(f, "={}", field(&mut options)),
             Self::Fsid => options.fsid.map_or(Ok(()), |fsid| write!(f, "={fsid}")),
             Self::Sec => write!(f, "={}", options.sec),
+            Self::Places(field) => {
+                field(&mut options).as_ref().map_or(Ok(()), |places| write!(f, "={places}"))
+            }
         }
     }
 }

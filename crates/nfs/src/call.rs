@@ -125,7 +125,12 @@ impl Call<'_> {
     pub(crate) fn target(&self, wire: &[u8]) -> Result<Target, Fault> {
         let (export, handle) = self.server.key.open(wire)?;
         let table = self.server.exports.load();
-        Ok(self.target_in(&table, export, handle)?)
+        let target = self.target_in(&table, export, handle)?;
+        // Only NFSv4 can say that a file system is found elsewhere.
+        if target.options().refer.is_some() {
+            return Err(Error::Stale.into());
+        }
+        Ok(target)
     }
 
     /// A file of an export, if the caller may use the export.

@@ -143,11 +143,11 @@ impl Peer {
     ) -> Result<Grant, Error> {
         let address = self.address.ip();
         let options = match (export.rules.without_names(address), wait) {
-            (Match::Granted(options), _) => *options,
+            (Match::Granted(options), _) => options.clone(),
             (Match::Refused, _) => return Err(Error::Access),
             (Match::NeedsNames, Wait::Never) => return Err(Error::WouldBlock),
             (Match::NeedsNames, Wait::Allowed) => {
-                *export.rules.matching(address, names).ok_or(Error::Access)?
+                export.rules.matching(address, names).ok_or(Error::Access)?.clone()
             }
         };
         if !options.permits_port(self.address.port()) {

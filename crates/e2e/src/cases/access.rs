@@ -237,6 +237,7 @@ fn plain(scene: &mut Scene) -> Result<()> {
     scene.start_server(Setup {
         exports: Exports::Directory,
         arguments: vec!["--read-only".to_owned()],
+        ..Setup::default()
     })?;
     let client = scene.boot_client()?;
     client.mount("vers=3,nolock", &scene.path(), MOUNT)?;

@@ -27,6 +27,9 @@ pub(super) fn resolve(call: &Call<'_>, path: &[u8]) -> Result<Mounted, Fault> {
     for _ in 0..=call.server.limits.mount_links {
         let (export, rest) = table.by_path(&path).ok_or(Fault::Status(Status::NoEnt))?;
         let grant = call.peer.decide(export, &*call.server.names, call.wait)?;
+        if grant.options.refer.is_some() {
+            return Err(Fault::Status(Status::NotSupp)); // only NFSv4 can say where it is
+        }
         match walk(call, export, rest)? {
             Walked::Arrived(handle) => {
                 let export = Arc::clone(export);

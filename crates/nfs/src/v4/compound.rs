@@ -220,8 +220,11 @@ impl Compound<'_> {
         if entry.once && self.minor == 0 {
             self.begin_once()?;
         }
-        if entry.needs_current {
-            self.current()?;
+        if entry.needs_current
+            && let Object::Moved(_) = self.current()?
+            && entry.op != Op::GetAttr
+        {
+            return Err(Status::Moved.into());
         }
         (entry.run)(self, args, reply)?;
         // What changed nothing can be taken back.
@@ -332,5 +335,6 @@ pub(crate) fn real(object: &Object, pseudo: Status) -> Result<&Target, Fault> {
         Object::Real(target) => Ok(target),
         Object::Pseudo(_) => Err(pseudo.into()),
         Object::Barred(..) => Err(Status::WrongSec.into()),
+        Object::Moved(_) => Err(Status::Moved.into()),
     }
 }

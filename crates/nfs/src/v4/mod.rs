@@ -10,6 +10,7 @@ mod held;
 mod io;
 mod local_waits;
 mod mirror;
+mod moved;
 mod name;
 mod object;
 mod ops;

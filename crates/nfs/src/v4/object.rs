@@ -20,6 +20,8 @@ pub(crate) enum Object {
     /// A file of an export that wants another security flavor: all that can be done is to
     /// ask which (RFC 8881 §2.6.3.1).
     Barred(ExportId),
+    /// The root of an export that is found elsewhere.
+    Moved(Target),
 }
 
 /// An object whose attributes are told.
@@ -49,6 +51,7 @@ impl Compound<'_> {
     /// A file of an export.
     fn in_export(&self, export: ExportId, handle: Handle) -> Result<Object, Fault> {
         match self.call.target_in(self.table, export, handle) {
+            Ok(target) if target.options().refer.is_some() => Ok(Object::Moved(target)),
             Ok(target) => Ok(Object::Real(target)),
             Err(Unusable::WrongFlavor) => Ok(Object::Barred(export)),
             Err(Unusable::Error(error)) => Err(error.into()),
@@ -108,6 +111,7 @@ impl Compound<'_> {
     pub(crate) fn subject<'o>(&self, object: &'o Object) -> Result<Subject<'o>, Fault> {
         match object {
             Object::Barred(..) => Err(Status::WrongSec.into()),
+            Object::Moved(_) => Err(Status::Moved.into()),
             Object::Pseudo(node) => Ok(self.pseudo_subject(*node)),
             Object::Real(file) => {
                 let attr = file.vfs().attr(&file.cx(), &file.handle)?;
@@ -154,7 +158,7 @@ impl Compound<'_> {
     }
 
     /// The number of the directory that an export covers.
-    fn covered_fileid(&self, export: ExportId) -> u64 {
+    pub(crate) fn covered_fileid(&self, export: ExportId) -> u64 {
         let tree = &self.table.pseudo;
         match tree.junction_of(export) {
             Some(junction) => junction.fileid,

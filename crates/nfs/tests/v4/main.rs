@@ -13,6 +13,7 @@ mod compound;
 mod data;
 mod delegation;
 mod listing;
+mod moved;
 mod names;
 mod namespace;
 mod objects;

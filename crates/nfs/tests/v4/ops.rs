@@ -26,6 +26,7 @@ pub mod stat {
     pub const DENIED: u32 = 10010;
     pub const SHARE_DENIED: u32 = 10015;
     pub const RESOURCE: u32 = 10018;
+    pub const MOVED: u32 = 10019;
     pub const NOFILEHANDLE: u32 = 10020;
     pub const MINOR_VERS_MISMATCH: u32 = 10021;
     pub const BAD_STATEID: u32 = 10025;

@@ -18,6 +18,7 @@ mod mount;
 mod names;
 mod pseudo;
 mod recovery;
+mod referral;
 mod sharing;
 
 /// The tests of what only version 4 has.
@@ -26,6 +27,7 @@ pub fn cases() -> Vec<Case> {
         mount::CASES,
         names::CASES,
         pseudo::CASES,
+        referral::CASES,
         features::CASES,
         sharing::CASES,
         locks::CASES,

@@ -2,10 +2,10 @@
 
 use hayase_proto::nfs4::{
     Attr, Bitmap, ChangeAttrType, FType, FattrWriter, FsLocations, LayoutType, NfsStat, NfsTime,
-    OpenArguments, Pathname, SpecData, Status, fh4, fs_charset_cap, open_args,
+    OpenArguments, SpecData, Status, fh4, fs_charset_cap, open_args,
 };
 use hayase_vfs::{ChangeKind, Features, FileType, FsInfo, FsStat, PathConf, Time};
-use hayase_xdr::{Array, Opaque};
+use hayase_xdr::Array;
 
 use super::acl;
 use super::supported::{exclusive, supported, supported_with};
@@ -169,8 +169,9 @@ pub(crate) fn write(
     w.push(Attr::FilesFree, &stat.free_files);
     w.push(Attr::FilesTotal, &stat.total_files);
     if w.wants(Attr::FsLocations) {
-        let fs_root = subject.file.map_or_else(Pathname::default, |f| pathname(&f.export().path));
-        w.push(Attr::FsLocations, &FsLocations { fs_root, locations: Array(Vec::new()) });
+        let nowhere = || FsLocations { fs_root: Array(Vec::new()), locations: Array(Vec::new()) };
+        let places = subject.file.map_or_else(nowhere, |file| compound.places(file));
+        w.push(Attr::FsLocations, &places);
     }
     w.push(Attr::Homogeneous, &true);
     w.push(Attr::MaxFileSize, &info.max_file_bytes);
@@ -231,11 +232,6 @@ fn change_attr_type(kind: ChangeKind) -> ChangeAttrType {
         ChangeKind::VersionCounter => ChangeAttrType::VersionCounter,
         ChangeKind::TimeMetadata => ChangeAttrType::TimeMetadata,
     }
-}
-
-fn pathname(path: &[u8]) -> Pathname<'_> {
-    let components = path.split(|b| *b == b'/').filter(|c| !c.is_empty());
-    Array(components.map(Opaque).collect())
 }
 
 fn ftype(kind: FileType) -> FType {

@@ -20,6 +20,7 @@ pub(crate) fn access(compound: &mut Compound<'_>, args: AccessArgs) -> Result<Ac
     let asked = args.access & known;
     match compound.current()? {
         Object::Barred(..) => Err(Status::WrongSec.into()),
+        Object::Moved(_) => Err(Status::Moved.into()),
         Object::Pseudo(_) => {
             let supported = asked & OF_DIRECTORIES;
             Ok(AccessResOk { supported, access: supported & !CHANGES })

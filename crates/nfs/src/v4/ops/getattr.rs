@@ -7,6 +7,8 @@ use hayase_xdr::Reader;
 use crate::v4::attr::{Extra, check_readable, write};
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
+use crate::v4::moved::Asked;
+use crate::v4::object::Object;
 use crate::v4::table::decode;
 
 pub(crate) fn getattr(
@@ -16,6 +18,10 @@ pub(crate) fn getattr(
 ) -> Result<(), Fault> {
     let GetAttrArgs { attr_request } = decode(args)?;
     check_readable(&attr_request)?;
+    if let Object::Moved(root) = compound.current()? {
+        let to = reply.bytes_mut();
+        return Ok(compound.write_moved(root, &attr_request, Asked::Itself, to)?);
+    }
     let mut subject = compound.subject(compound.current()?)?;
     if let Some(file) = subject.file {
         compound.ask_holder(file, &attr_request, &mut subject.attr)?;

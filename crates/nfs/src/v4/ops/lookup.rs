@@ -23,6 +23,7 @@ pub(crate) fn lookup(compound: &mut Compound<'_>, args: LookupArgs<'_>) -> Resul
 pub(super) fn find(compound: &Compound<'_>, name: Name<'_>) -> Result<Object, Fault> {
     match compound.current()? {
         Object::Barred(..) => Err(Status::WrongSec.into()),
+        Object::Moved(_) => Err(Status::Moved.into()),
         Object::Pseudo(node) => in_pseudo(compound, *node, name),
         Object::Real(dir) => match dir.vfs().lookup(&dir.cx(), &dir.handle, name) {
             Ok(node) => compound.cross(dir.clone().with_handle(node.handle)),

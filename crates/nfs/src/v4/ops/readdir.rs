@@ -9,6 +9,7 @@ use crate::call::Target;
 use crate::v4::attr::{Extra, check_readable, write, write_error, write_number};
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
+use crate::v4::moved::Asked;
 use crate::v4::object::{Object, Subject};
 use crate::v4::pseudo::NodeId;
 use crate::v4::table::decode;
@@ -76,6 +77,7 @@ fn list(
     let entries = Entries { compound, wanted: args.attr_request };
     let eof = match compound.current()? {
         Object::Barred(..) => return Err(Status::WrongSec.into()),
+        Object::Moved(_) => return Err(Status::Moved.into()),
         Object::Pseudo(node) => entries.of_pseudo(*node, args.cookie, &mut writer)?,
         Object::Real(dir) => entries.of_dir(dir, args.cookie, &mut writer)?,
     };
@@ -97,7 +99,7 @@ impl Entries<'_> {
         writer: &mut ReaddirWriter<'_>,
     ) -> Result<bool, Fault> {
         let cookie = cookie.saturating_sub(COOKIE_OFFSET);
-        let with_nodes = !self.wanted.is_subset(&NUMBERS);
+        let with_nodes = !self.only_numbers();
         let mut failed = None;
         let mut sink = |entry: &DirEntry<'_>| {
             if matches!(entry.name, b"." | b"..") {
@@ -138,9 +140,14 @@ impl Entries<'_> {
         Ok(true)
     }
 
+    /// Whether entries need not be looked at. Of other exports there is more to say.
+    fn only_numbers(&self) -> bool {
+        self.wanted.is_subset(&NUMBERS) && !self.compound.table.pseudo.has_junctions()
+    }
+
     /// Writes the attributes of an entry of an export.
     fn entry(&self, dir: &Target, entry: &DirEntry<'_>, to: &mut Vec<u8>) -> Result<(), Skip> {
-        if self.wanted.is_subset(&NUMBERS) {
+        if self.only_numbers() {
             write_number(entry.fileid, self.wanted, to);
             return Ok(());
         }
@@ -158,6 +165,10 @@ impl Entries<'_> {
     }
 
     fn object(&self, object: &Object, to: &mut Vec<u8>) -> Result<(), Skip> {
+        if let Object::Moved(root) = object {
+            let asked = Asked::ByListing;
+            return Ok(self.compound.write_moved(root, &self.wanted, asked, to)?);
+        }
         match self.compound.subject(object) {
             Ok(subject) => self.subject(&subject, to),
             Err(fault) => self.unknown(fault, to),

@@ -34,7 +34,7 @@ pub(crate) fn secinfo_no_name(
 fn answer(compound: &mut Compound<'_>, object: &Object) -> Result<SecInfoResOk<'static>, Fault> {
     let flavors = match object {
         Object::Pseudo(_) => vec![Flavor::Sys, Flavor::None],
-        Object::Real(file) => file.options().sec.iter().collect(),
+        Object::Real(file) | Object::Moved(file) => file.options().sec.iter().collect(),
         Object::Barred(export) => of_export(compound, *export)?,
     };
     // RFC 8881 §2.6.3.1.1.8: what was asked about is no longer the current file handle.

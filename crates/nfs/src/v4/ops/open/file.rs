@@ -125,6 +125,7 @@ fn existing(compound: &Compound<'_>, name: Name<'_>, opening: &Opening) -> Resul
     let dir = match compound.current()? {
         Object::Real(dir) => dir,
         Object::Barred(..) => return Err(Status::WrongSec.into()),
+        Object::Moved(_) => return Err(Status::Moved.into()),
         // What there is above the exports are directories.
         Object::Pseudo(_) => {
             super::super::lookup::find(compound, name)?;
