@@ -17,8 +17,8 @@ const FLOORS: &[&[&str]] = &[
     &["hayase-rpc", "hayase-vfs", "hayase-exports"],
     &["hayase-proto", "hayase-transport", "hayase-local", "hayase-mem", "hayase-identity"],
     &["hayase-state", "hayase-portmap"],
-    &["hayase-nfs", "hayase-bench"],
-    &["hayase-server", "hayase-fuzz"],
+    &["hayase-nfs", "hayase-client"],
+    &["hayase-server", "hayase-fuzz", "hayase-bench"],
     &["hayase", "hayase-e2e", "xtask"],
 ];
 
