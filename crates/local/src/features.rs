@@ -22,12 +22,20 @@ impl Core {
             self.identity.become_server()?;
             *mount.clones.get_or_init(|| probe_clones(mount))
         };
+        let quotas = if let Some(quotas) = mount.quotas.get() {
+            *quotas
+        } else {
+            cx.may_block()?;
+            self.identity.become_server()?;
+            *mount.quotas.get_or_init(|| mount.has_quotas())
+        };
         Ok(Features {
             xattrs: mount.has_xattr("user.hayase"),
             acls: mount.has_xattr(acl::ACCESS),
             birth_times: mount.root_key.birth != 0,
             clone_bytes: clones,
             mirrored_locks: true,
+            quotas,
             change: ChangeKind::TimeMetadata,
         })
     }

@@ -36,6 +36,7 @@ mod lookup;
 mod mounts;
 mod nodes;
 mod permission;
+mod quota;
 mod range;
 mod read;
 mod readdir;

@@ -52,6 +52,8 @@ pub(crate) struct Mount {
     pub covered: OnceLock<u64>,
     /// The block of clones, if there can be any.
     pub clones: OnceLock<Option<u32>>,
+    /// Whether the files of users are counted.
+    pub quotas: OnceLock<bool>,
     /// Longest name.
     pub name_max: u32,
 }
@@ -81,6 +83,7 @@ impl Mount {
             journal: OnceLock::new(),
             covered: OnceLock::new(),
             clones: OnceLock::new(),
+            quotas: OnceLock::new(),
             magic: u64::from(statfs.f_type as u32),
             name_max: u32::try_from(statfs.f_namelen).unwrap_or(255),
             dir,

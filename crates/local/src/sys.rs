@@ -8,7 +8,7 @@ use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
-use hayase_vfs::{LocalLock, LockMode, LockRange};
+use hayase_vfs::{LocalLock, LockMode, LockRange, QuotaOf};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
@@ -372,6 +372,31 @@ pub(crate) fn read_append(
     // SAFETY: the kernel has filled the first `read` ≤ `len` bytes of the spare capacity.
     unsafe { to.set_len(to.len() + read) };
     Ok(read)
+}
+
+/// `Q_GETQUOTA` of `quotactl(2)`, which libc has for the C library's function only.
+const Q_GETQUOTA: u32 = 0x80_0007;
+
+/// `quotactl_fd`: what a user or a group stores in the file system that holds `file`, and may.
+pub(crate) fn quota(file: impl AsFd, whose: QuotaOf) -> Sys<libc::dqblk> {
+    let (kind, id) = match whose {
+        QuotaOf::User(uid) => (0, uid),
+        QuotaOf::Group(gid) => (1, gid),
+    };
+    let mut counted = MaybeUninit::<libc::dqblk>::zeroed();
+    // SAFETY: the descriptor is open, and the kernel writes no more than a `dqblk` to where there
+    // is room for one.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_quotactl_fd,
+            file.as_fd().as_raw_fd(),
+            Q_GETQUOTA << 8 | kind,
+            id,
+            counted.as_mut_ptr(),
+        )
+    })?;
+    // SAFETY: numbers only, all of them zero if not written by the kernel.
+    Ok(unsafe { counted.assume_init() })
 }
 
 #[cfg(test)]

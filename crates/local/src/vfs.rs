@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use hayase_vfs::{
     Access, Acl, Advice, Attr, ConflictListener, Copied, Cx, DirRead, EntrySink, Features, FsInfo,
     FsStat, Handle, LocalLock, LockMode, LockRange, Name, NewNode, Node as Found, Open, PathConf,
-    Read, Result, Seek, SetAttr, SetXattr, Sought, Stability, Time, Vfs, Watch, Wcc, Written,
-    XattrName, XattrSink,
+    Quota, QuotaOf, Read, Result, Seek, SetAttr, SetXattr, Sought, Stability, Time, Vfs, Watch,
+    Wcc, Written, XattrName, XattrSink,
 };
 
 use crate::LocalFs;
@@ -183,6 +183,10 @@ impl Vfs for LocalFs {
 
     fn mounted_on(&self, cx: &Cx<'_>, of: &Handle, attr: &Attr) -> Result<u64> {
         self.core.mounted_on(cx, of, attr)
+    }
+
+    fn quota(&self, cx: &Cx<'_>, of: &Handle, whose: QuotaOf) -> Result<Option<Quota>> {
+        self.core.quota(cx, of, whose)
     }
 
     fn xattr(&self, cx: &Cx<'_>, of: &Handle, name: XattrName<'_>) -> Result<Vec<u8>> {

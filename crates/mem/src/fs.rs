@@ -1,11 +1,13 @@
 //! The file system and its switches.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use hayase_vfs::{
-    ConflictListener, Cx, Error, Handle, LocalLock, LockMode, LockRange, Result, Time,
+    ConflictListener, Cx, Error, Handle, LocalLock, LockMode, LockRange, Quota, QuotaOf, Result,
+    Time,
 };
 
 use crate::faults::{Blocking, Op};
@@ -48,6 +50,7 @@ pub struct MemFs {
     state: Mutex<State>,
     clock: Clock,
     pub(crate) listener: OnceLock<ConflictListener>,
+    quotas: Mutex<HashMap<QuotaOf, Quota>>,
 }
 
 impl MemFs {
@@ -73,7 +76,25 @@ impl MemFs {
         static INSTANCES: AtomicU64 = AtomicU64::new(1);
         let instance = INSTANCES.fetch_add(1, Ordering::Relaxed);
         let state = State::new(limits, instance, instance << 32, clock());
-        MemFs { state: Mutex::new(state), clock: Box::new(clock), listener: OnceLock::new() }
+        MemFs {
+            state: Mutex::new(state),
+            clock: Box::new(clock),
+            listener: OnceLock::new(),
+            quotas: Mutex::default(),
+        }
+    }
+
+    /// What is told of a user or a group: nothing is counted, and nothing held back.
+    pub fn set_quota(&self, whose: QuotaOf, quota: Quota) {
+        self.quotas.lock().unwrap_or_else(PoisonError::into_inner).insert(whose, quota);
+    }
+
+    pub(crate) fn quota_of(&self, whose: QuotaOf) -> Option<Quota> {
+        self.quotas.lock().unwrap_or_else(PoisonError::into_inner).get(&whose).copied()
+    }
+
+    pub(crate) fn has_quotas(&self) -> bool {
+        !self.quotas.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     /// Owner, group and mode of the root directory.

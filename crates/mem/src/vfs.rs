@@ -3,8 +3,8 @@
 use hayase_vfs::{
     Access, Acl, Advice, Attr, ChangeKind, ConflictListener, Copied, Cx, DirEntry, DirRead,
     EntrySink, Features, FsInfo, FsStat, Handle, LocalLock, LockMode, LockRange, Name, NewNode,
-    Node, Open, PathConf, Read, Result, Seek, SetAttr, SetXattr, Sought, Stability, Time, Vfs,
-    Watch, Wcc, Written, XattrName, XattrSink,
+    Node, Open, PathConf, Quota, QuotaOf, Read, Result, Seek, SetAttr, SetXattr, Sought, Stability,
+    Time, Vfs, Watch, Wcc, Written, XattrName, XattrSink,
 };
 
 use crate::faults::Op;
@@ -233,8 +233,14 @@ impl Vfs for MemFs {
             birth_times: true,
             clone_bytes: Some(PAGE_BYTES as u32),
             mirrored_locks: true,
+            quotas: self.has_quotas(),
             change: ChangeKind::Monotonic,
         })
+    }
+
+    fn quota(&self, cx: &Cx<'_>, of: &Handle, whose: QuotaOf) -> Result<Option<Quota>> {
+        self.turn(cx, Op::FsStat)?.attr(of)?;
+        Ok(self.quota_of(whose))
     }
 
     fn birth_time(&self, cx: &Cx<'_>, of: &Handle) -> Result<Option<Time>> {

@@ -3,8 +3,8 @@
 use crate::{
     Access, Acl, Advice, Attr, ConflictListener, Copied, Cx, DirRead, EntrySink, Error, Features,
     FsInfo, FsStat, Handle, LocalLock, LockMode, LockRange, Name, NewNode, Node, Open, PathConf,
-    Read, Result, Seek, SetAttr, SetXattr, Sought, Stability, Time, Watch, Wcc, Written, XattrName,
-    XattrSink,
+    Quota, QuotaOf, Read, Result, Seek, SetAttr, SetXattr, Sought, Stability, Time, Watch, Wcc,
+    Written, XattrName, XattrSink,
 };
 
 /// A file system that can be exported.
@@ -175,6 +175,12 @@ pub trait Vfs: Send + Sync {
     /// system mounted in this one; else its own. `attr` are its attributes.
     fn mounted_on(&self, _cx: &Cx<'_>, _of: &Handle, attr: &Attr) -> Result<u64> {
         Ok(attr.fileid)
+    }
+
+    /// What a user or a group stores in the file system that holds `of`, and may store. None where
+    /// that is not counted.
+    fn quota(&self, _cx: &Cx<'_>, _of: &Handle, _whose: QuotaOf) -> Result<Option<Quota>> {
+        Ok(None)
     }
 
     /// The value of an extended attribute.

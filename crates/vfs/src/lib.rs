@@ -15,6 +15,7 @@ mod limits;
 mod lock;
 mod name;
 mod node;
+mod quota;
 mod range;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -35,6 +36,7 @@ pub use limits::{FsInfo, FsStat, PathConf};
 pub use lock::{LocalLock, LockMode, LockRange};
 pub use name::Name;
 pub use node::{Access, Node, Wcc};
+pub use quota::{Quota, QuotaOf};
 pub use range::{Advice, Copied, Seek, Sought};
 pub use waiting::{Waiting, tell_of_waiting, wait_for};
 pub use watch::{ConflictListener, Watch};

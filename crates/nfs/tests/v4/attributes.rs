@@ -1,5 +1,7 @@
 //! GETATTR, SETATTR, VERIFY, NVERIFY.
 
+use hayase_vfs::{Quota, QuotaOf};
+
 use crate::common::{Lab, Reply, args};
 use crate::ops::{attrs, op, ops, run, run_as, stat, status};
 
@@ -96,6 +98,36 @@ fn a_refused_setattr_says_that_nothing_was_set() {
         results.is(op::SETATTR, expected).is([0]);
         results.end();
     }
+}
+
+/// Where something is counted, the tighter of the owner's and the group's limits is told.
+#[test]
+fn quotas_are_told_where_there_are_some() {
+    const QUOTAS: u32 = 0b111 << (38 - 32);
+    let lab = lab();
+    let supported = |lab: &Lab| {
+        let mut supported = Reply::new(attrs(lab, "/srv", &[1]).rest().to_vec());
+        supported.word();
+        supported.word();
+        supported.word() & QUOTAS
+    };
+    let mut results = run(&lab, &ops().at("/srv/file").getattr(&[0, QUOTAS])).at("/srv/file");
+    results.ok(op::GETATTR).is([0, 0]);
+    assert_eq!(supported(&lab), 0);
+    let quota = |used_bytes, soft_bytes, hard_bytes| Quota {
+        used_bytes,
+        soft_bytes,
+        hard_bytes,
+        ..Quota::default()
+    };
+    lab.disk().set_quota(QuotaOf::User(0), quota(1000, Some(5000), Some(9000)));
+    lab.disk().set_quota(QuotaOf::Group(0), quota(2000, None, Some(4000)));
+    let mut told = attrs(&lab, "/srv/file", &[0, QUOTAS]);
+    for expected in [2000, 2000, 2000] {
+        told.is_long(expected);
+    }
+    told.end();
+    assert_eq!(supported(&lab), QUOTAS);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Attributes, to the wire and from it (RFC 8881 §5).
 
 mod acl;
+mod quota;
 mod read;
 mod set;
 mod supported;

@@ -8,6 +8,7 @@ use hayase_vfs::{ChangeKind, Features, FileType, FsInfo, FsStat, PathConf, Time}
 use hayase_xdr::Array;
 
 use super::acl;
+use super::quota::{self, QUOTAS};
 use super::supported::{exclusive, supported, supported_with};
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
@@ -77,6 +78,7 @@ struct Facts {
     group: Option<Told>,
     birth: Option<Time>,
     mounted_on: u64,
+    quota: quota::Told,
 }
 
 impl Facts {
@@ -122,7 +124,11 @@ impl Facts {
         let owner = wanted.contains(Attr::Owner).then(|| owners.user(attr.uid)).transpose()?;
         let group =
             wanted.contains(Attr::OwnerGroup).then(|| owners.group(attr.gid)).transpose()?;
-        Ok(Facts { stat, info, conf, features, acl, owner, group, birth, mounted_on })
+        let quota = match asked(QUOTAS) {
+            Some(file) => quota::of(file, &subject.own, attr)?,
+            None => quota::Told::default(),
+        };
+        Ok(Facts { stat, info, conf, features, acl, owner, group, birth, mounted_on, quota })
     }
 }
 
@@ -140,7 +146,7 @@ pub(crate) fn write(
         wanted.remove(Attr::RdattrError);
     }
     let facts = Facts::gather(compound, subject, &wanted)?;
-    let Facts { stat, info, conf, features, acl, owner, group, birth, mounted_on } = facts;
+    let Facts { stat, info, conf, features, acl, owner, group, birth, mounted_on, quota } = facts;
     let attr = &subject.attr;
     let transfer = u64::from(compound.call.server.limits.transfer_bytes);
 
@@ -184,6 +190,9 @@ pub(crate) fn write(
     w.push(Attr::NumLinks, &attr.nlink);
     w.push_some(Attr::Owner, owner.as_ref().map(Told::as_opaque).as_ref());
     w.push_some(Attr::OwnerGroup, group.as_ref().map(Told::as_opaque).as_ref());
+    w.push_some(Attr::QuotaAvailHard, quota.avail_hard.as_ref());
+    w.push_some(Attr::QuotaAvailSoft, quota.avail_soft.as_ref());
+    w.push_some(Attr::QuotaUsed, quota.used.as_ref());
     w.push(Attr::RawDev, &SpecData { major: attr.rdev.0, minor: attr.rdev.1 });
     w.push(Attr::SpaceAvail, &stat.avail_bytes);
     w.push(Attr::SpaceFree, &stat.free_bytes);

@@ -39,6 +39,9 @@ const MINOR_0: Bitmap = Bitmap::of(&[
     Attr::NumLinks,
     Attr::Owner,
     Attr::OwnerGroup,
+    Attr::QuotaAvailHard,
+    Attr::QuotaAvailSoft,
+    Attr::QuotaUsed,
     Attr::RawDev,
     Attr::SpaceAvail,
     Attr::SpaceFree,
@@ -84,6 +87,11 @@ pub(crate) fn supported_with(minor: u32, features: &Features) -> Bitmap {
     }
     if !features.birth_times {
         attrs.remove(Attr::TimeCreate);
+    }
+    if !features.quotas {
+        for quota in [Attr::QuotaAvailHard, Attr::QuotaAvailSoft, Attr::QuotaUsed] {
+            attrs.remove(quota);
+        }
     }
     if features.clone_bytes.is_none() {
         attrs.remove(Attr::CloneBlksize);
