@@ -5,8 +5,9 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
-use hayase_bench::engine::{Plan, Unwatched, Watch, run};
+use hayase_bench::engine::{self, Plan, Unwatched, Watch};
 use hayase_bench::fio::{self, Bins};
 use hayase_bench::job::{Job, group};
 use hayase_bench::report::Run;
@@ -19,7 +20,12 @@ fn try_jobs(dir: &Path, jobs: &[(&str, &[(&str, &str)])], watch: &dyn Watch) -> 
         .collect();
     group(&mut jobs);
     let target = Target::File(dir.to_owned());
-    run(&Plan { target, jobs, breakdown: true, command: Vec::new() }, watch).unwrap()
+    engine::run(&plan(target, jobs), watch).unwrap()
+}
+
+fn plan(target: Target, jobs: Vec<Job>) -> Plan {
+    let timeout = Duration::from_secs(10);
+    Plan { target, jobs, threads: None, timeout, breakdown: true, command: Vec::new() }
 }
 
 fn jobs(dir: &Path, jobs: &[(&str, &[(&str, &str)])]) -> Run {
@@ -155,18 +161,9 @@ fn what_goes_wrong_is_told_and_the_rest_kept() {
     assert!(bad.error.as_ref().unwrap().message.contains("taken"));
     assert_eq!((good.error.is_none(), next.error.is_none()), (true, true));
     assert_eq!(next.read.as_ref().unwrap().ops, 1);
-    let plan = |path: &str| Plan {
-        target: Target::File(path.into()),
-        jobs: vec![Job::with("a", []).unwrap()],
-        breakdown: false,
-        command: Vec::new(),
-    };
-    let error = run_error(&plan("/nowhere/at/all"));
+    let nowhere = plan(Target::File("/nowhere/at/all".into()), vec![Job::with("a", []).unwrap()]);
+    let error = engine::run(&nowhere, &Unwatched).unwrap_err().to_string();
     assert!(error.contains("/nowhere/at/all"), "{error}");
-}
-
-fn run_error(plan: &Plan) -> String {
-    run(plan, &Unwatched).unwrap_err().to_string()
 }
 
 /// Whoever wants it to stop as soon as it has begun.

@@ -14,9 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::client::{Booting, Client};
 use crate::image;
+use crate::inside::Skip;
 use crate::link::PATH;
 use crate::relay::Relay;
-use crate::server::{NFS_PORT, Places, Server, Setup};
+use crate::server::{NFS_PORT, Places, Program, Server, Setup};
 use crate::session::Session;
 use crate::stage::Spec;
 use crate::version::Version;
@@ -151,6 +152,14 @@ impl Scene {
     /// This program, seen from the host and from the guests.
     pub fn program(&self) -> &Path {
         &self.spec.program
+    }
+
+    /// The `hayase` program, likewise; a test of another server is skipped.
+    pub fn hayase(&self) -> Result<&Path> {
+        match &self.spec.server {
+            Program::Hayase(path) => Ok(path),
+            Program::Shell(_) => Err(Skip("it needs the hayase program".to_owned()).into()),
+        }
     }
 
     /// Writes a line with the time into the test's log, which is standard error.

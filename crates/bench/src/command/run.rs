@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
@@ -28,6 +29,16 @@ pub struct RunArgs {
     /// Name of the job on the command line, which begins the names of its files
     #[arg(long, value_name = "NAME", help_heading = "Job", default_value = "bench")]
     name: String,
+
+    /// Threads that speak to an nfs:// target, no more than connections [default: one for each core]
+    #[arg(long, value_name = "N", help_heading = "Target",
+          value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: Option<u32>,
+
+    /// How long an operation may take on an nfs:// target, lost connections included
+    #[arg(long, value_name = "TIME", help_heading = "Target", default_value = "30s",
+          value_parser = crate::units::parse_duration)]
+    timeout: Duration,
 
     /// Show where the time of operations goes
     #[arg(long, help_heading = "Output")]
@@ -119,8 +130,14 @@ impl RunArgs {
             Some(target) => beneath(target, &mut jobs)?,
             None => from_jobs(&mut jobs)?,
         };
-        let (breakdown, command) = (self.breakdown, std::env::args().collect());
-        Ok(Plan { target, jobs, breakdown, command })
+        Ok(Plan {
+            target,
+            jobs,
+            threads: self.threads,
+            timeout: self.timeout,
+            breakdown: self.breakdown,
+            command: std::env::args().collect(),
+        })
     }
 
     fn print(&self, run: &Run) -> Result<()> {

@@ -10,7 +10,7 @@ use super::drive::{Control, drive, sync};
 use super::layout::{Laid, lay_out, put_away};
 use super::pace::Pace;
 use super::recorder::{Recorder, Report, Tally, Way, breakdown};
-use super::storage::{Failure, Storage, Threading};
+use super::storage::{Failure, Port, Storage, Threading};
 use super::unit::{Manner, Things, Unit};
 use super::usage::{Usage, context_switches};
 use super::{Plan, Watch};
@@ -69,7 +69,7 @@ pub(super) fn run<S: Storage>(
     let interval = interval(jobs);
     let mut ran = Ran { interrupted: None, cpu: Cpu::default(), jobs: Vec::new() };
     ran.jobs.resize_with(jobs.len(), Gathered::default);
-    let crews = crews(storage, jobs, &laid);
+    let crews = crews(storage, jobs, &laid, watch);
     match crews {
         Ok(crews) if !crews.is_empty() => match watch.ready(group.0) {
             Ok(()) => measure::<S>(plan, jobs, crews, interval, group, watch, &mut ran),
@@ -112,6 +112,7 @@ fn crews<S: Storage>(
     storage: &S,
     jobs: &[Arc<Job>],
     laid: &[Result<Laid<S>, Failure>],
+    watch: &dyn Watch,
 ) -> Result<Vec<Crew<S>>, Failure> {
     let mut seats: Vec<Seat<S>> = Vec::new();
     for (number, (job, laid)) in jobs.iter().zip(laid).enumerate() {
@@ -154,14 +155,23 @@ fn crews<S: Storage>(
         Threading::Lanes { connections, .. } => connections,
     };
     let (each, more) = (connections / threads.max(1) as u32, connections % threads.max(1) as u32);
-    rows.into_iter()
-        .enumerate()
-        .map(|(number, seats)| {
-            let depth = seats.iter().map(|seat| seat.depth).sum();
-            let connections = each + u32::from((number as u32) < more);
-            Ok(Crew { port: storage.port(connections.max(1), depth)?, seats })
-        })
-        .collect()
+    let mut crews = Vec::with_capacity(threads);
+    let (mut wanted, mut granted) = (0, 0);
+    for (number, seats) in rows.into_iter().enumerate() {
+        let depth: u32 = seats.iter().map(|seat| seat.depth).sum();
+        let connections = each + u32::from((number as u32) < more);
+        let port = storage.port(connections.max(1), depth)?;
+        wanted += depth;
+        granted += port.granted().unwrap_or(depth);
+        crews.push(Crew { port, seats });
+    }
+    if granted < wanted {
+        watch.say(&format!(
+            "the server grants slots for {granted} operations at once, where {wanted} are wanted; the \
+             others wait here, and their wait counts"
+        ));
+    }
+    Ok(crews)
 }
 
 /// What was seen.

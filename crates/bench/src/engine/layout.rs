@@ -115,7 +115,8 @@ fn data<S: Storage>(
             }
             if bytes < job.file_bytes() {
                 say(&format!("{}: Laying out {path} ({})", job.name, show_bytes(job.file_bytes())));
-                fill(storage, &dir, file, id, job).map_err(|why| why.within(&path))?;
+                fill(storage, &dir, file, id, job)
+                    .map_err(|why| why.within(format!("lay out {path}")))?;
             }
         }
         let Some((file, _)) = storage.open(&dir, file, how)? else {
@@ -257,11 +258,8 @@ pub(crate) fn put_away<S: Storage>(storage: &S, job: &Job, laid: Laid<S>) -> Res
                     }
                 }
             }
-            Things::Names { files, .. } => {
-                for file in &*files {
-                    storage.close(file.clone())?;
-                }
-            }
+            // Files to ask the attributes of are not open.
+            Things::Names { .. } => {}
         }
     }
     for tree in &laid.trees {

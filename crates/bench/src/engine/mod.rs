@@ -12,6 +12,7 @@ mod file;
 mod group;
 mod histogram;
 mod layout;
+mod nfs;
 mod pace;
 mod recorder;
 mod storage;
@@ -28,6 +29,7 @@ use crate::job::Job;
 use crate::report::{Environment, JobResult, Run};
 use crate::target::Target;
 use file::Directory;
+use nfs::Server;
 use storage::Storage;
 
 /// Blocks that are verified have at least that many bytes.
@@ -40,6 +42,11 @@ pub struct Plan {
     pub target: Target,
     /// Which jobs, in groups that follow each other ([`crate::job::group`]).
     pub jobs: Vec<Job>,
+    /// Threads that speak to an `nfs://` target; no more than connections are used. As many as cores,
+    /// if it is not said.
+    pub threads: Option<u32>,
+    /// How long an operation may take on an `nfs://` target, lost connections included.
+    pub timeout: Duration,
     /// Whether to take down where the time of operations goes.
     pub breakdown: bool,
     /// The command line, for the report.
@@ -100,6 +107,10 @@ pub struct Progress {
 pub fn run(plan: &Plan, watch: &dyn Watch) -> Result<Run> {
     ensure!(!plan.jobs.is_empty(), "there is no job to run");
     match &plan.target {
+        Target::Nfs(url) => {
+            let server = Server::mount(url, plan).map_err(|why| why.within(url))?;
+            Ok(run_on(&server, plan, watch))
+        }
         Target::File(path) => Ok(run_on(&Directory::open(path)?, plan, watch)),
     }
 }

@@ -37,7 +37,7 @@ pub(crate) trait Storage: Sync {
         name: &str,
         how: How,
     ) -> Result<Option<(Self::File, u64)>, Failure>;
-    /// A file to ask the attributes of.
+    /// A file to ask the attributes of; it is not opened on the server.
     fn find(&self, dir: &Self::Dir, name: &Name) -> Result<Self::File, Failure>;
     /// Ends the use of a file.
     fn close(&self, file: Self::File) -> Result<(), Failure>;
@@ -61,7 +61,6 @@ pub(crate) enum Threading {
     /// A thread for each operation that may be under way.
     Each,
     /// Some threads, each with many operations under way over some of the connections.
-    #[allow(dead_code, reason = "for targets over the network")]
     Lanes { threads: u32, connections: u32 },
 }
 
@@ -80,6 +79,11 @@ pub(crate) trait Port {
     type File;
     type Dir;
 
+    /// How many operations can really be under way at once, if the server allows fewer than the depth.
+    fn granted(&self) -> Option<u32> {
+        None
+    }
+
     /// Starts an operation; there are never more than the depth of the port.
     fn submit(&mut self, token: u64, op: Op<Self::File, Self::Dir>);
     /// Waits until an operation is done, or until then. An error means that the port is of no use any
@@ -88,7 +92,6 @@ pub(crate) trait Port {
 }
 
 /// An operation.
-#[allow(dead_code, reason = "for targets over the network")]
 #[derive(Debug)]
 pub(crate) enum Op<F, D> {
     /// Fills the buffer's first `len` bytes.

@@ -73,6 +73,7 @@ macro_rules! same {
 
 mod access;
 mod apps;
+mod bench;
 mod connections;
 mod directory;
 mod fio;
@@ -94,6 +95,7 @@ pub fn all() -> Vec<Case> {
         tree::CASES,
         fio::CASES,
         apps::CASES,
+        bench::CASES,
         two::CASES,
         connections::CASES,
         restart::CASES,

@@ -109,6 +109,8 @@ const OVER: &[(&str, &[Version], &[Version])] = &[
     ("fio.mapped", &[], &[V40, V41, V42]),
     ("apps.git", &[V42], &[V40, V41]),
     ("apps.sqlite", &[V40, V42], &[V41]),
+    ("bench.agrees", &[V42], &[V40, V41]),
+    ("bench.full", &[V42], &[V40, V41]),
     ("two.close_to_open", &[V42], &[V40, V41]),
     ("two.names", &[], &[V40, V41, V42]),
     ("two.races", &[V40, V42], &[V41]),
