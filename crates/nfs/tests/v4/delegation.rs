@@ -1,11 +1,13 @@
 //! Delegations and the calls about them.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use crate::common::{Lab, Reply, args};
-use crate::ops::{Ops, op, ops, stat};
+use crate::ops::{Ops, op, ops, run, stat};
 use crate::session_client::{Session, open};
-use hayase_nfs::{Answered, Channel};
+use hayase_mem::MemFs;
+use hayase_nfs::{Answered, Channel, Dialer, Replied, Setup};
 use hayase_vfs::Wait;
 
 const WRITE: u32 = 2;
@@ -160,4 +162,46 @@ fn a_call_is_held_until_the_delegation_is_back() {
         assert_eq!(session.status(&give), stat::OK);
         assert_eq!(reader.join().unwrap(), Some(stat::OK));
     });
+}
+
+/// Answers every call as if it had been done.
+struct Obedient;
+
+impl Dialer for Obedient {
+    fn call(&self, _: SocketAddr, record: Vec<u8>, replied: Replied) {
+        replied(Some([&record[..4], &[0, 0, 0, 1], &[0; 16]].concat()));
+    }
+}
+
+/// An OPEN for reading by an owner of NFSv4.0, which makes the file.
+fn open_40(client: u64, seqid: u32) -> Ops {
+    let head = args().words([seqid, 1, 0]).long(client).opaque("owner");
+    let args = head.words([1, 0, 0, 0, 0]).opaque("file");
+    ops().at("/srv").op(op::OPEN, &args)
+}
+
+/// Clients of NFSv4.0 were called at the next second only, and what they opened until
+/// then was not lent to them.
+#[test]
+fn the_first_files_of_a_client_of_nfs_4_0_can_be_lent() {
+    let setup = Setup { dialer: Box::new(Obedient), ..Setup::default() };
+    let lab = Lab::set_up("/srv *(rw,insecure,no_root_squash)", MemFs::new, setup);
+    let introduction = args().long(1).opaque("client").word(0x4000_0000);
+    let introduction = introduction.opaque("tcp").opaque("192.0.2.1.8.1").word(7);
+    let mut results = run(&lab, &ops().op(op::SETCLIENTID, &introduction));
+    let reply = results.ok(op::SETCLIENTID);
+    let (client, confirm) = (reply.long(), reply.long());
+    let confirm = ops().op(op::SETCLIENTID_CONFIRM, &args().long(client).long(confirm));
+    assert_eq!(run(&lab, &confirm).status, stat::OK);
+
+    let mut results = run(&lab, &open_40(client, 1).bare(op::GETFH)).at("/srv");
+    let stateid = results.ok(op::OPEN).take(16).to_vec();
+    let confirm = ops().at("/srv/file").op(op::OPEN_CONFIRM, &args().raw(&stateid).word(2));
+    assert_eq!(run(&lab, &confirm).status, stat::OK);
+    let mut results = run(&lab, &open_40(client, 3)).at("/srv");
+    let reply = results.ok(op::OPEN);
+    reply.take(16 + 4 + 8 + 8);
+    reply.take(4); // rflags
+    assert_eq!(reply.word(), 0, "no attributes were set");
+    assert_eq!(reply.word(), 1, "a read delegation");
 }

@@ -139,7 +139,11 @@ impl State {
             let mut owners = self.clients.owners();
             match client.phase() {
                 Phase::Gone => return Err(Status::StaleClientId),
-                Phase::Confirmed => (None, client.confirm_address(confirm, principal)?),
+                Phase::Confirmed => {
+                    let changed = client.confirm_address(confirm, principal)?;
+                    // A client that was told `CB_PATH_DOWN` says its address once more.
+                    (None, changed || client.callback.fails())
+                }
                 Phase::Unconfirmed => {
                     client.confirm_address(confirm, principal)?;
                     (self.clients.confirm(&mut owners, &client, now), true)

@@ -205,6 +205,12 @@ impl State {
         })
     }
 
+    /// Where a client of NFSv4.0 listens; nothing if it is of another version or gone.
+    pub fn callback_address(&self, client: ClientId) -> Option<CallbackAddress> {
+        let client = self.clients.get(client)?;
+        (client.owner().protocol == Protocol::V40).then(|| client.callback_address())
+    }
+
     /// Another connection to send an unanswered callback over again, if there is one. If not, the client is asked for
     /// one by the flags of SEQUENCE, and [`Effect::ProbeCallback`] tells when it has come.
     pub fn callback_retry(&self, callback: &mut Callback) -> bool {

@@ -1,7 +1,7 @@
 //! Calls to clients of NFSv4.0, which listen at an address of their own (RFC 7530 §18).
 //!
 //! The reply of such a call comes to whoever made the connection, and what it means is noted
-//! at the next tick; only who waits for an answer gets it at once.
+//! at the next tick, or when somebody opens a file; only who waits for an answer gets it at once.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -78,7 +78,7 @@ impl Shared {
     }
 
     /// Notes what came of calls to addresses.
-    pub(super) fn settle_dialed(&self) {
+    pub(in crate::v4) fn settle_dialed(&self) {
         for (call, answer) in self.callbacks.ended.take() {
             tracing::debug!("{:?} to client {:x}: {answer:?}", call.message, call.client.0);
             self.state.callback_path(call.client, answer.is_some());

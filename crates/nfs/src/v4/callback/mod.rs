@@ -102,10 +102,17 @@ impl Shared {
         answer.recv_timeout(ASKING).ok()
     }
 
-    /// A client has a new way to be called back. It is used when the client has had time to
-    /// learn of it.
+    /// A client has a new way to be called back. An address is tried at once, so that the first
+    /// files a client of NFSv4.0 opens can be lent to it; a session when the client has had time
+    /// to learn of it.
     pub(crate) fn reachable(&self, client: ClientId) {
-        self.callbacks.lock().reachable.insert(client);
+        if let Some(address) = self.state.callback_address(client) {
+            let xid = self.callbacks.next_xid.fetch_add(1, Ordering::Relaxed);
+            let call = Waiting { client, message: Message::Null, tries: TRIES };
+            self.dial(xid, &address, call, None);
+        } else {
+            self.callbacks.lock().reachable.insert(client);
+        }
     }
 
     fn send_new(&self, call: Waiting, reply: Option<Reply>) {

@@ -49,6 +49,25 @@ fn the_same_incarnation_gets_the_same_id_and_changes_its_callback() {
 }
 
 #[test]
+fn the_same_address_is_tried_again_if_it_did_not_work() {
+    // RFC 7530 §16.28.5: after CB_PATH_DOWN a client names its address once more, and got no
+    // delegations any more although the network was mended.
+    let mut world = world();
+    let first = set(&mut world, 1, HERE);
+    world.confirm(first, ROOT).unwrap();
+    world.state.callback_path(first.client, false);
+    let second = set(&mut world, 1, HERE);
+    world.effects();
+    world.confirm(second, ROOT).unwrap();
+    assert_eq!(world.effects(), [Effect::ProbeCallback { client: first.client }]);
+    world.state.callback_path(first.client, true);
+    let third = set(&mut world, 1, HERE);
+    world.effects();
+    world.confirm(third, ROOT).unwrap();
+    assert_eq!(world.effects(), [], "it works");
+}
+
+#[test]
 fn only_the_newest_change_of_callback_can_be_confirmed() {
     // RFC 7530 §16.33.5, second case: an older unconfirmed record is removed.
     let mut world = world();

@@ -30,6 +30,8 @@ pub(crate) fn open(
         return run(compound, &args, reply);
     }
     let (v4, now) = (&compound.call.server.v4, compound.now);
+    // Whether the client can be called back decides about delegations.
+    v4.settle_dialed();
     let (client, owner) = (ClientId(args.owner.clientid), args.owner.owner.0);
     let turn = v4.act(|effects| v4.state.open_turn(now, client, owner, args.seqid, effects));
     in_turn(compound, turn, reply, |compound, reply| run(compound, &args, reply))
