@@ -12,6 +12,7 @@
 //! | `portmap` | calls to the own portmapper |
 //! | `exports` | text of exports(5) |
 //! | `sequence` | a list of operations through the whole server, beside a model |
+//! | `state` | the same of clients of NFSv4: opens, locks, delegations, sessions, restarts |
 #![forbid(unsafe_code)]
 
 mod choices;
@@ -25,6 +26,7 @@ mod record;
 mod rpc;
 mod sequence;
 mod server;
+mod state;
 
 /// One thing to fuzz.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +38,7 @@ pub struct Target {
 }
 
 /// Everything there is to fuzz.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target { name: "record", check: record::check },
     Target { name: "rpc", check: rpc::check },
     Target { name: "nfs3", check: nfs3::check },
@@ -45,6 +47,7 @@ pub const TARGETS: [Target; 8] = [
     Target { name: "portmap", check: portmap::check },
     Target { name: "exports", check: exports::check },
     Target { name: "sequence", check: sequence::check },
+    Target { name: "state", check: state::check },
 ];
 
 /// Runs the check of the target of this name.

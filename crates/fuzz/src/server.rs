@@ -65,7 +65,7 @@ impl Server {
     }
 }
 
-fn table(exports: &str, disks: &[Arc<MemFs>]) -> ExportTable {
+pub(crate) fn table(exports: &str, disks: &[Arc<MemFs>]) -> ExportTable {
     let entries = parse(exports.as_bytes(), Path::new("exports")).expect("good exports");
     let exports = entries.into_iter().zip(disks).map(|(entry, disk)| {
         let path = entry.path.as_os_str().as_encoded_bytes().to_vec();
@@ -99,7 +99,7 @@ pub(crate) fn record(xid: u32, [prog, vers, proc]: [u32; 3], uid: u32, args: &[u
 }
 
 /// The bytes of a reply as they would be sent.
-fn flatten(mut reply: ReplyBuf) -> Vec<u8> {
+pub(crate) fn flatten(mut reply: ReplyBuf) -> Vec<u8> {
     let (mut bytes, mut sent) = (Vec::new(), 0);
     loop {
         match reply.next_segment(sent) {

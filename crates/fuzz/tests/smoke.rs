@@ -66,3 +66,8 @@ fn exports() {
 fn sequence() {
     smoke("sequence", 1000, 800);
 }
+
+#[test]
+fn state() {
+    smoke("state", 250, 1200);
+}

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hayase_vfs::{
     ConflictListener, Cx, Error, Handle, LocalLock, LockMode, LockRange, Quota, QuotaOf, Result,
@@ -49,7 +49,7 @@ type Clock = Box<dyn Fn() -> Time + Send + Sync>;
 pub struct MemFs {
     state: Mutex<State>,
     clock: Clock,
-    pub(crate) listener: OnceLock<ConflictListener>,
+    pub(crate) listener: Mutex<Option<Arc<ConflictListener>>>,
     quotas: Mutex<HashMap<QuotaOf, Quota>>,
 }
 
@@ -79,7 +79,7 @@ impl MemFs {
         MemFs {
             state: Mutex::new(state),
             clock: Box::new(clock),
-            listener: OnceLock::new(),
+            listener: Mutex::default(),
             quotas: Mutex::default(),
         }
     }
@@ -144,7 +144,9 @@ impl MemFs {
     /// watched: then the listener has been told.
     pub fn conflict_locally(&self, of: &Handle) -> bool {
         let watched = self.lock().watched.contains(of);
-        if let Some(listener) = self.listener.get().filter(|_| watched) {
+        // It is foreign code: it may call back, so it must not find a lock taken.
+        let listener = self.listener().clone();
+        if let Some(listener) = listener.filter(|_| watched) {
             listener(of);
         }
         watched
@@ -182,6 +184,20 @@ impl MemFs {
         let mut state = self.lock();
         state.settle_all();
         state.verifier += 1;
+    }
+
+    /// The server that used it has ended, and with it what it had of the kernel: watches and
+    /// locks. Another one may take it up.
+    pub fn outlive_server(&self) {
+        let mut state = self.lock();
+        state.watched.clear();
+        state.mirrored_locks.clear();
+        drop(state);
+        *self.listener() = None;
+    }
+
+    pub(crate) fn listener(&self) -> MutexGuard<'_, Option<Arc<ConflictListener>>> {
+        self.listener.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks that everything fits together, as fsck does; for after the work of a fuzzer.

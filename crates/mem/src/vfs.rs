@@ -1,5 +1,7 @@
 //! `MemFs` as a [`Vfs`]: each operation takes its turn.
 
+use std::sync::Arc;
+
 use hayase_vfs::{
     Access, Acl, Advice, Attr, ChangeKind, ConflictListener, Copied, Cx, DirEntry, DirRead,
     EntrySink, Features, FsInfo, FsStat, Handle, LocalLock, LockMode, LockRange, Name, NewNode,
@@ -365,7 +367,8 @@ impl Vfs for MemFs {
     }
 
     fn set_conflict_listener(&self, listener: ConflictListener) {
-        assert!(self.listener.set(listener).is_ok(), "there is a listener already");
+        let before = self.listener().replace(Arc::new(listener));
+        assert!(before.is_none(), "there is a listener already");
     }
 
     fn watch(&self, cx: &Cx<'_>, of: &Handle, _against: Watch) -> Result<()> {
