@@ -35,6 +35,8 @@ pub struct ExportOptions {
     /// `subtree_check`: each request must lie below the exported directory. Otherwise
     /// `no_subtree_check`.
     pub subtree_check: bool,
+    /// `acl`: access control lists are shown to clients of NFSv3. Otherwise `no_acl`.
+    pub acl: bool,
     /// `fsid=`: identifies the export by number or UUID instead of by its file system.
     pub fsid: Option<Fsid>,
     /// `anonuid=`: the uid of anonymous and squashed requests.
@@ -60,6 +62,7 @@ impl Default for ExportOptions {
             root_squash: true,
             all_squash: false,
             subtree_check: false,
+            acl: true,
             fsid: None,
             anonuid: 65534,
             anongid: 65534,

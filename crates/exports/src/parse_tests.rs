@@ -210,14 +210,14 @@ fn places() -> impl Strategy<Value = (Option<Locations>, Option<Locations>)> {
 prop_compose! {
     fn some_options()(
         (ro, sync, nohide, crossmnt) in any::<(bool, bool, bool, bool)>(),
-        (secure, root_squash, all_squash, subtree_check) in any::<(bool, bool, bool, bool)>(),
+        (secure, root_squash, all_squash, subtree_check, acl) in any::<(bool, bool, bool, bool, bool)>(),
         anonuid in 0..u32::MAX,
         anongid in prop_oneof![Just(65534), 0..u32::MAX],
         sec in prop::sample::select(vec!["sys", "none", "sys:none", "none:sys"]),
         (refer, replicas) in places(),
     ) -> ExportOptions {
         ExportOptions {
-            ro, sync, nohide, crossmnt, secure, root_squash, all_squash, subtree_check,
+            ro, sync, nohide, crossmnt, secure, root_squash, all_squash, subtree_check, acl,
             fsid: None, anonuid, anongid,
             sec: crate::Flavors::parse(sec).unwrap(),
             refer, replicas,

@@ -36,6 +36,9 @@ pub(crate) enum Effect {
 /// How a word sets its field.
 pub(crate) enum Action {
     Flag(fn(&mut ExportOptions) -> &mut bool, bool),
+    /// A flag that the canonical list, like that of exportfs(8), has only if it is not the
+    /// default.
+    Rare(fn(&mut ExportOptions) -> &mut bool, bool),
     Id(fn(&mut ExportOptions) -> &mut u32),
     Fsid,
     Sec,
@@ -114,10 +117,10 @@ pub(crate) const OPTIONS: &[OptionWord] = &[
         "locking requests are always checked against the file's permissions"),
     missing("insecure_locks", None,
         "locking requests are always checked against the file's permissions"),
-    missing("acl", None,
-        "the NFSACL protocol is not served"),
-    already("no_acl", Topic::Acl, false,
-        "the NFSACL protocol is not served"),
+    rare("acl", Topic::Acl, true, |o| &mut o.acl, true,
+        "Clients of NFSv3 see and set access control lists (NFSACL)."),
+    rare("no_acl", Topic::Acl, false, |o| &mut o.acl, false,
+        "Access control lists are not shown to clients of NFSv3; they still decide."),
     missing("pnfs", None,
         "layouts are not a matter of an export's options"),
     already("no_pnfs", Topic::Pnfs, false,
@@ -190,6 +193,18 @@ const fn flag(
     }
 }
 
+const fn rare(
+    name: &'static str,
+    topic: Topic,
+    on: bool,
+    field: fn(&mut ExportOptions) -> &mut bool,
+    value: bool,
+    help: &'static str,
+) -> OptionWord {
+    let effect = Effect::Acts(Action::Rare(field, value));
+    OptionWord { name, value: None, topic, on, effect, help }
+}
+
 const fn already(name: &'static str, topic: Topic, on: bool, reason: &'static str) -> OptionWord {
     OptionWord { name, value: None, topic, on, effect: Effect::Already(reason), help: "" }
 }
@@ -225,7 +240,9 @@ impl OptionWord {
 
     fn is_default(&self) -> bool {
         match &self.effect {
-            Effect::Acts(action @ Action::Flag(..)) => action.is_shown(&ExportOptions::default()),
+            Effect::Acts(Action::Flag(field, value) | Action::Rare(field, value)) => {
+                *field(&mut ExportOptions::default()) == *value
+            }
             _ => false,
         }
     }
@@ -235,7 +252,7 @@ impl Action {
     /// Sets the field to what the word says; `value` is what stands after `=`.
     pub fn apply(&self, options: &mut ExportOptions, value: &str) -> Result<(), Problem> {
         match self {
-            Self::Flag(field, value) => *field(options) = *value,
+            Self::Flag(field, value) | Self::Rare(field, value) => *field(options) = *value,
             Self::Id(field) => *field(options) = id(value)?,
             Self::Fsid => options.fsid = Some(Fsid::parse(value)?),
             Self::Sec => options.sec = Flavors::parse(value)?,
@@ -249,6 +266,9 @@ impl Action {
         let (mut options, mut default) = (options.clone(), ExportOptions::default());
         match self {
             Self::Flag(field, value) => *field(&mut options) == *value,
+            Self::Rare(field, value) => {
+                *field(&mut options) == *value && *field(&mut default) != *value
+            }
             Self::Id(field) => *field(&mut options) != *field(&mut default),
             Self::Fsid => options.fsid.is_some(),
             Self::Sec => true,
@@ -260,7 +280,7 @@ impl Action {
     pub fn write_value(&self, options: &ExportOptions, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut options = options.clone();
         match self {
-            Self::Flag(..) => Ok(()),
+            Self::Flag(..) | Self::Rare(..) => Ok(()),
             Self::Id(field) => write!(f, "={}", field(&mut options)),
             Self::Fsid => options.fsid.map_or(Ok(()), |fsid| write!(f, "={fsid}")),
             Self::Sec => write!(f, "={}", options.sec),
@@ -333,7 +353,7 @@ mod tests {
     #[test]
     fn each_flag_has_its_opposite_and_one_default() {
         for word in OPTIONS {
-            let Effect::Acts(Action::Flag(..)) = word.effect else { continue };
+            let Effect::Acts(Action::Flag(..) | Action::Rare(..)) = word.effect else { continue };
             let pair: Vec<_> = OPTIONS.iter().filter(|o| o.topic == word.topic).collect();
             assert_eq!(pair.len(), 2, "{}", word.name);
             assert_ne!(pair[0].on, pair[1].on, "{}", word.name);

@@ -1,4 +1,4 @@
-//! NFS and MOUNT procedures over the file system trait.
+//! NFS, NFSACL and MOUNT procedures over the file system trait.
 //!
 //! [`NfsService::call`] takes one RPC record and appends its reply. It knows no
 //! sockets: whoever carries the records tells whether the thread may wait, and
@@ -10,6 +10,7 @@ mod exports;
 mod handle;
 mod limits;
 mod mount;
+mod nfsacl;
 mod peer;
 mod reply_cache;
 mod service;

@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use hayase_buf::ReplyBuf;
 use hayase_exports::Names;
 use hayase_identity::Identities;
-use hayase_proto::{mount, nfs3, nfs4};
+use hayase_proto::{mount, nfs3, nfs4, nfsacl};
 use hayase_rpc::{CallHeader, Credential, NotACall, Refusal, refuse};
 use hayase_vfs::Wait;
 use hayase_xdr::Reader;
@@ -173,6 +173,7 @@ impl NfsService {
                 answered
             }
             (nfs3::PROGRAM, _) => v3::answer(&call, header, args, record, reply),
+            (nfsacl::PROGRAM, _) => crate::nfsacl::answer(&call, header, args, reply.bytes_mut()),
             _ => crate::mount::answer(&call, header, args, reply.bytes_mut()),
         }
     }
@@ -182,6 +183,7 @@ impl NfsService {
 fn served(header: &CallHeader<'_>, carrier: Carrier) -> Result<(), Refusal> {
     let (low, high) = match (header.prog, carrier) {
         (nfs3::PROGRAM, Carrier::Tcp) => (nfs3::VERSION, nfs4::VERSION),
+        (nfsacl::PROGRAM, Carrier::Tcp) => (nfsacl::VERSION, nfsacl::VERSION),
         (mount::PROGRAM, _) => (mount::VERSION_1, mount::VERSION_3),
         _ => return Err(Refusal::ProgUnavail),
     };

@@ -3,7 +3,7 @@
 use hayase_xdr::{Decode, Encode, Error, Result, from_bytes, to_vec};
 
 use crate::portmap::{pmap, rpcb};
-use crate::{mount, nfs3, nfs4};
+use crate::{mount, nfs3, nfs4, nfsacl};
 
 /// A type, as far as a check needs it.
 #[derive(Clone, Copy, Debug)]
@@ -157,6 +157,9 @@ wire_types! {
         NotifyAttr<'_>, NotifyRemove<'_>, NotifyAdd<'_>, NotifyRename<'_>, NotifyVerifier,
         NotifyDeviceIdType, CbNotifyDeviceIdArgs<'_>, CbNotifyDeviceIdRes, NotifyDeviceIdDelete,
         NotifyDeviceIdChange,
+    }
+    nfsacl false {
+        Proc, AclEntry, AclLists, GetAclArgs<'_>, GetAclResOk, GetAclRes, SetAclArgs<'_>, SetAclRes,
     }
     mount false {
         Proc, Status, DirPath<'_>, Name<'_>, MntArgs<'_>, MntResOk<'_>, MntRes<'_>, MntRes1,

@@ -1,5 +1,5 @@
 //! The wire types of NFSv3 (RFC 1813), NFSv4 (RFC 7530, RFC 8881, RFC 7862 and their
-//! extensions), MOUNT (RFC 1813 appendix I, RFC 1094 appendix A) and
+//! extensions), NFSACL, MOUNT (RFC 1813 appendix I, RFC 1094 appendix A) and
 //! portmap/rpcbind (RFC 1833).
 //!
 //! Pure data: every type knows its own bytes and nothing of what they mean.
@@ -14,4 +14,5 @@ pub mod check;
 pub mod mount;
 pub mod nfs3;
 pub mod nfs4;
+pub mod nfsacl;
 pub mod portmap;

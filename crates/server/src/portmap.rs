@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hayase_portmap::{Announced, Protocol, Registration, Service, announce};
-use hayase_proto::{mount, nfs3, nfs4};
+use hayase_proto::{mount, nfs3, nfs4, nfsacl};
 
 /// How often rpcbind is told again, in case it was restarted and has forgotten.
 const REFRESH: Duration = Duration::from_secs(60);
@@ -93,11 +93,12 @@ impl Drop for Keeper {
     }
 }
 
-fn services(addr: SocketAddr) -> [Service; 6] {
+fn services(addr: SocketAddr) -> [Service; 7] {
     let service = |prog, vers, protocol| Service { prog, vers, protocol, addr };
     [
         service(nfs3::PROGRAM, nfs3::VERSION, Protocol::Tcp),
         service(nfs3::PROGRAM, nfs4::VERSION, Protocol::Tcp),
+        service(nfsacl::PROGRAM, nfsacl::VERSION, Protocol::Tcp),
         service(mount::PROGRAM, mount::VERSION_1, Protocol::Tcp),
         service(mount::PROGRAM, mount::VERSION_3, Protocol::Tcp),
         service(mount::PROGRAM, mount::VERSION_1, Protocol::Udp),

@@ -8,6 +8,8 @@ use super::Case;
 use crate::client::Client;
 use crate::scene::{Backing, MOUNT, Scene};
 use crate::server::{NFS_PORT, Setup};
+use crate::session::{Errno, fails};
+use crate::wire::Who;
 
 /// The tests of this theme.
 pub const CASES: &[Case] = &[
@@ -15,8 +17,8 @@ pub const CASES: &[Case] = &[
     Case::new("mount.portmap", "rpcinfo, showmount, and mounting with named ports", portmap)
         .needs(&["rpcinfo", "showmount"]),
     Case::new("mount.paths", "part of an export, and what is refused", paths),
-    Case::new("mount.acl", "without the ACL protocol, cp -p works and setfacl is told", acl)
-        .needs(&["setfacl"]),
+    Case::new("mount.acl", "getfacl and setfacl, and what the server has of it", acl)
+        .needs(&["setfacl", "mkfs.ext4"]),
 ];
 
 /// The options that the kernel shows for a mount.
@@ -160,16 +162,29 @@ fn paths(scene: &mut Scene) -> Result<()> {
 }
 
 fn acl(scene: &mut Scene) -> Result<()> {
-    let client = scene.ordinary(Backing::Memory, Setup::default(), "vers=3,nolock")?;
-    // cp -p sets an ACL first and the mode when the server has none; an error other than "not
-    // supported" makes it complain about every file.
+    let client = scene.ordinary(Backing::Image(64), Setup::default(), "vers=3,nolock")?;
+    let there = scene.directory().join("file").display().to_string();
+    // cp -p sets a list first and then the mode.
     client.check(&format!("echo text >/run/tmp/file && cp -p /run/tmp/file {MOUNT}/file"))?;
-    let set = client.run(&format!("setfacl -m u:1000:r {MOUNT}/file"))?;
-    ensure!(
-        set.status == 0 || set.errors().contains("Operation not supported"),
-        "setfacl: {} {}",
-        set.status,
-        set.errors()
-    );
+    client.check(&format!("chmod 600 {MOUNT}/file"))?;
+    let member = client.session(&Who::user(1001, 100))?;
+    fails(member.get(format!("{MOUNT}/file")), Errno::ACCESS, "the file, for a stranger")?;
+    client.check(&format!("setfacl -m u:1001:rw,g:2000:r {MOUNT}/file"))?;
+    let kept = scene.host(&format!("getfacl -cn {there}"))?;
+    for wanted in ["user::rw-", "user:1001:rw-", "group:2000:r--", "mask::rw-", "other::---"] {
+        ensure!(kept.contains(wanted), "no {wanted} in\n{kept}");
+    }
+    client.drop_caches()?;
+    let told = client.check(&format!("getfacl -cn {MOUNT}/file"))?;
+    same!(told.trim(), kept.trim(), "the list that the client shows");
+    same!(member.get(format!("{MOUNT}/file"))?, b"text\n", "the file, for a user that is named");
+    client.check(&format!("setfacl -b {MOUNT}/file"))?;
+    fails(member.get(format!("{MOUNT}/file")), Errno::ACCESS, "the file, for a stranger again")?;
+    // What a directory gives to those made in it, here and there.
+    client.check(&format!("mkdir {MOUNT}/dir && setfacl -d -m u:1003:rwx {MOUNT}/dir"))?;
+    client.check(&format!("touch {MOUNT}/dir/inside"))?;
+    let inside = scene.host(&format!("getfacl -cn {}/dir/inside", scene.path()))?;
+    ensure!(inside.contains("user:1003:rw"), "nothing inherited:\n{inside}");
+    same!(client.check(&format!("getfacl -cn {MOUNT}/dir/inside"))?.trim(), inside.trim(), "it");
     Ok(())
 }

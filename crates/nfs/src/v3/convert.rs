@@ -11,7 +11,7 @@ use crate::call::Fault;
 const NANOS_PER_SEC: u32 = 1_000_000_000;
 
 /// Attributes for the wire.
-pub(super) fn fattr(attr: &Attr) -> Fattr3 {
+pub(crate) fn fattr(attr: &Attr) -> Fattr3 {
     Fattr3 {
         ftype: match attr.kind {
             FileType::Regular => FType3::Reg,

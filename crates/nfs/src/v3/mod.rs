@@ -4,6 +4,9 @@ mod convert;
 mod ops;
 mod table;
 
+pub(crate) use convert::fattr;
+pub(crate) use ops::{on, post_op};
+
 use hayase_buf::ReplyBuf;
 use hayase_proto::nfs3::Proc;
 use hayase_rpc::{CallHeader, Refusal, accept};
@@ -52,7 +55,7 @@ pub(crate) fn answer(
 }
 
 /// Makes a result of what a procedure did; a failure's body is made only when it is needed.
-fn conclude<T, F>(
+pub(crate) fn conclude<T, F>(
     done: Result<T, Fault>,
     body: impl FnOnce() -> Result<F, Abort>,
 ) -> Result<Res3<T, F>, Abort> {

@@ -17,6 +17,7 @@ pub use words::{Args, KEEP, Reply, args, mode, size};
 pub mod program {
     pub const NFS: u32 = 100_003;
     pub const MOUNT: u32 = 100_005;
+    pub const NFSACL: u32 = 100_227;
 }
 
 /// Procedures of NFS version 3 (RFC 1813 §3).

@@ -1,4 +1,4 @@
-//! Every procedure of NFSv3 and MOUNT on the wire: literal calls in, replies checked
+//! Every procedure of NFSv3, NFSACL and MOUNT on the wire: literal calls in, replies checked
 //! word by word (RFC 1813, RFC 5531).
 #![allow(clippy::unwrap_used)] // also what is no test function here belongs to tests
 
@@ -7,6 +7,7 @@
 mod common;
 
 mod access;
+mod acl;
 mod attributes;
 mod create;
 mod data;

@@ -5,6 +5,7 @@
 mod mount;
 mod nfs3;
 mod nfs4;
+mod nfsacl;
 mod portmap;
 
 use std::collections::BTreeSet;
@@ -37,6 +38,7 @@ fn all_samples() -> Vec<Sample> {
     let mut samples = Vec::new();
     nfs3::add(&mut samples);
     nfs4::add(&mut samples);
+    nfsacl::add(&mut samples);
     mount::add(&mut samples);
     portmap::add(&mut samples);
     samples
@@ -97,6 +99,7 @@ fn every_type_of_the_source_is_listed() {
     ];
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = vec![
+        ("nfsacl", src.join("nfsacl.rs")),
         ("mount", src.join("mount.rs")),
         ("pmap", src.join("portmap/pmap.rs")),
         ("rpcb", src.join("portmap/rpcb.rs")),

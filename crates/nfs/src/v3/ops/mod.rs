@@ -33,15 +33,18 @@ use super::{conclude, name};
 use crate::call::{Abort, Call, Fault, Target};
 
 /// The object a handle named, or why there is none.
-type Found = Result<Target, Fault>;
+pub(crate) type Found = Result<Target, Fault>;
 
 /// Does something with the object, if there is one.
-fn on<T>(object: &Found, act: impl FnOnce(&Target) -> Result<T, Fault>) -> Result<T, Fault> {
+pub(crate) fn on<T>(
+    object: &Found,
+    act: impl FnOnce(&Target) -> Result<T, Fault>,
+) -> Result<T, Fault> {
     object.as_ref().map_err(|fault| *fault).and_then(act)
 }
 
 /// The attributes of an object, if there is one.
-fn post_op(object: &Found) -> Result<PostOpAttr, Abort> {
+pub(crate) fn post_op(object: &Found) -> Result<PostOpAttr, Abort> {
     match object {
         Ok(object) => Ok(object.attr()?.as_ref().map(fattr)),
         Err(_) => Ok(None),
