@@ -1,4 +1,4 @@
-//! The load generator, built and run.
+//! The comparison of servers, built and run.
 
 use std::process::Command;
 

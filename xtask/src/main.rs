@@ -36,7 +36,7 @@ enum Chore {
     E2e(e2e::Args),
     /// Run each fuzz target for a while
     Fuzz(fuzz::Args),
-    /// Run the load generator against a server, or compare servers: arguments go to hayase-load
+    /// Compare servers with each other and with bare loops: arguments go to hayase-load
     Load(load::Args),
 }
 

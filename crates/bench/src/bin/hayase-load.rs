@@ -1,9 +1,9 @@
-//! `hayase-load`: puts load on an NFS server and says what it cost.
+//! `hayase-load`: compares NFS servers with bare loops that move the same bytes.
 
 use std::process::ExitCode;
 
 use clap::Parser;
-use hayase_bench::load::args::Args;
+use hayase_bench::load::Args;
 
 fn main() -> ExitCode {
     match Args::parse().run() {

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::process::{Process, free_port, loopback};
-use crate::load::target::{Host, NfsTarget, Version};
+use hayase_client::{Url, Version};
 
 const PORTMAPPER: u16 = 111;
 
@@ -16,7 +16,7 @@ const PORTMAPPER: u16 = 111;
 #[derive(Debug)]
 pub(super) struct Ganesha {
     pub(super) server: Process,
-    pub(super) target: NfsTarget,
+    pub(super) url: Url,
     pub(super) rpcbind: Process,
 }
 
@@ -37,13 +37,14 @@ impl Ganesha {
         let mut server = Process::start(&mut command, &state.join("ganesha.out"))?;
         server.wait_for(loopback(port))?;
         server.wait_for(loopback(mountport))?;
-        let target = NfsTarget {
-            host: Host { name: "127.0.0.1".to_owned(), port },
+        let url = Url {
+            host: "127.0.0.1".to_owned(),
+            port: Some(port),
             path: export.to_string_lossy().into_owned(),
             version: Version::V3,
             mountport: Some(mountport),
         };
-        Ok(Ganesha { server, target, rpcbind })
+        Ok(Ganesha { server, url, rpcbind })
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod cases;
 mod ganesha;
+mod measured;
 mod namespace;
 mod process;
 mod servers;
@@ -15,10 +16,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use tempfile::TempDir;
 
-use crate::load;
-use crate::load::target::Version;
 use crate::units::{parse_bytes, parse_duration};
 use cases::Case;
+use hayase_client::Version;
 use servers::Contestant;
 use table::Table;
 
@@ -49,10 +49,6 @@ pub struct Comparison {
     #[arg(long, value_parser = parse_duration, default_value = "2s")]
     runtime: Duration,
 
-    /// How long to run before measuring
-    #[arg(long, value_parser = parse_duration, default_value = "200ms")]
-    ramp_time: Duration,
-
     /// Bytes of the file that is read and written
     #[arg(long, value_parser = parse_bytes, default_value = "256m")]
     size: u64,
@@ -81,7 +77,7 @@ pub fn run(comparison: &Comparison) -> Result<()> {
     } else if comparison.ganesha {
         bail!("NFS-Ganesha and rpcbind can only be started by root");
     }
-    let cases: Vec<Case> = cases::all(comparison)
+    let cases: Vec<Case> = cases::all(comparison)?
         .into_iter()
         .filter(|case| comparison.only.as_ref().is_none_or(|word| case.name.contains(word)))
         .collect();
@@ -111,13 +107,10 @@ fn measure(comparison: &Comparison, cases: &[Case], contestants: &[Contestant]) 
             let (later, first) = contestants.split_at(round % contestants.len());
             for contestant in first.iter().chain(later) {
                 eprintln!("{} round {}: {}", case.name, round + 1, contestant.name);
-                let (target, pid) = contestant.serving(case.floor)?;
-                let report = load::run(&target, &case.job, Some(pid))
+                let (url, pid) = contestant.serving(case.floor)?;
+                let measured = measured::measure(case, url, pid)
                     .with_context(|| format!("{} with {}", case.name, contestant.name))?;
-                if let Some(wanted) = report.wanted_in_vain() {
-                    eprintln!("  {} slots, where {wanted} are wanted", report.depth);
-                }
-                table.add(case.name, &contestant.name, report);
+                table.add(case.name, &contestant.name, measured);
             }
         }
     }

@@ -9,12 +9,12 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use clap::ValueEnum;
+use hayase_client::{Url, Version};
 
 use super::Comparison;
 use super::ganesha::Ganesha;
 use super::process::{Process, free_port, loopback};
 use crate::floor::Kind;
-use crate::load::target::{Host, NfsTarget, Target, Version};
 
 /// The floor's row.
 pub(super) const FLOOR: &str = "floor";
@@ -34,18 +34,17 @@ enum Serving {
 /// A server that runs.
 struct Server {
     process: Process,
-    target: NfsTarget,
+    url: Url,
     /// What it needs; ends after it.
     _others: Option<Process>,
 }
 
 impl Contestant {
     /// Where to find it for a case with this floor, and its process.
-    pub(super) fn serving(&self, floor: Kind) -> Result<(Target, u32)> {
+    pub(super) fn serving(&self, floor: Kind) -> Result<(Url, u32)> {
         Ok(match &self.serving {
             Serving::Server(server, version) => {
-                let target = NfsTarget { version: *version, ..server.target.clone() };
-                (Target::Nfs(target), server.process.pid())
+                (Url { version: *version, ..server.url.clone() }, server.process.pid())
             }
             Serving::Floors(floors) => floors.serving(floor)?,
         })
@@ -68,8 +67,8 @@ pub(super) fn start(comparison: &Comparison, scratch: &Path) -> Result<Vec<Conte
     let floors = Floors::new(directory("floor")?, comparison.size)?;
     contestants.push(Contestant { name: FLOOR.to_owned(), serving: Serving::Floors(floors) });
     if comparison.ganesha {
-        let Ganesha { server, target, rpcbind } = Ganesha::start(&directory("ganesha")?, &state)?;
-        let server = Server { process: server, target, _others: Some(rpcbind) };
+        let Ganesha { server, url, rpcbind } = Ganesha::start(&directory("ganesha")?, &state)?;
+        let server = Server { process: server, url, _others: Some(rpcbind) };
         contestants.extend(by_version("ganesha", server, &comparison.vers));
     }
     Ok(contestants)
@@ -98,26 +97,27 @@ fn hayase(binary: &Path, arguments: &[String], export: &Path, state: &Path) -> R
     command.arg(exports).arg("--state-dir").arg(state.join("hayase")).args(arguments);
     let mut process = Process::start(&mut command, &state.join("hayase.log"))?;
     process.wait_for(loopback(port))?;
-    let target = NfsTarget {
-        host: Host { name: "127.0.0.1".to_owned(), port },
+    let url = Url {
+        host: "127.0.0.1".to_owned(),
+        port: Some(port),
         path: export.to_string_lossy().into_owned(),
         version: Version::V3,
         mountport: None,
     };
-    Ok(Server { process, target, _others: None })
+    Ok(Server { process, url, _others: None })
 }
 
 /// Floors, each a process of this program, started when first needed.
 struct Floors {
     directory: PathBuf,
     file: PathBuf,
-    running: RefCell<Vec<(Kind, Process, Target)>>,
+    running: RefCell<Vec<(Kind, Process, Url)>>,
 }
 
 impl Floors {
     fn new(directory: PathBuf, size: u64) -> Result<Self> {
         let file = directory.join("data");
-        let chunk = crate::load::client::noise(1 << 20);
+        let chunk = crate::engine::noise(1 << 20);
         let mut to = fs::File::create(&file)?;
         for _ in 0..size.div_ceil(chunk.len() as u64) {
             to.write_all(&chunk).with_context(|| format!("write {}", file.display()))?;
@@ -125,18 +125,18 @@ impl Floors {
         Ok(Floors { directory, file, running: RefCell::default() })
     }
 
-    fn serving(&self, kind: Kind) -> Result<(Target, u32)> {
+    fn serving(&self, kind: Kind) -> Result<(Url, u32)> {
         let mut running = self.running.borrow_mut();
-        if let Some((_, process, target)) = running.iter().find(|(other, ..)| *other == kind) {
-            return Ok((target.clone(), process.pid()));
+        if let Some((_, process, url)) = running.iter().find(|(other, ..)| *other == kind) {
+            return Ok((url.clone(), process.pid()));
         }
-        let (process, target) = self.start(kind)?;
-        let answer = (target.clone(), process.pid());
-        running.push((kind, process, target));
+        let (process, url) = self.start(kind)?;
+        let answer = (url.clone(), process.pid());
+        running.push((kind, process, url));
         Ok(answer)
     }
 
-    fn start(&self, kind: Kind) -> Result<(Process, Target)> {
+    fn start(&self, kind: Kind) -> Result<(Process, Url)> {
         let word = kind.to_possible_value().context("every floor has a word")?;
         let file = if kind == Kind::Names { &self.directory } else { &self.file };
         let mut command = Command::new(std::env::current_exe()?);
@@ -145,7 +145,6 @@ impl Floors {
         let output = process.child.stdout.take().context("the floor's output")?;
         let mut line = String::new();
         BufReader::new(output).read_line(&mut line)?;
-        let target = format!("floor://{}", line.trim()).parse();
-        Ok((process, target.map_err(anyhow::Error::msg)?))
+        Ok((process, format!("nfs://{}/?version=3", line.trim()).parse()?))
     }
 }

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use super::measured::Measured;
 use super::servers::FLOOR;
-use crate::load::report::{Cost, Report};
 
-/// Reports by case and contestant, in the order in which they first came.
+/// Measurements by case and contestant, in the order in which they first came.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     cells: Vec<Cell>,
@@ -15,17 +15,17 @@ pub(super) struct Table {
 struct Cell {
     case: &'static str,
     contestant: String,
-    reports: Vec<Report>,
+    all: Vec<Measured>,
 }
 
 impl Table {
-    pub(super) fn add(&mut self, case: &'static str, contestant: &str, report: Report) {
+    pub(super) fn add(&mut self, case: &'static str, contestant: &str, measured: Measured) {
         let cell = self.cells.iter_mut().find(|c| c.case == case && c.contestant == contestant);
         if let Some(cell) = cell {
-            cell.reports.push(report);
+            cell.all.push(measured);
         } else {
             let contestant = contestant.to_owned();
-            self.cells.push(Cell { case, contestant, reports: vec![report] });
+            self.cells.push(Cell { case, contestant, all: vec![measured] });
         }
     }
 
@@ -36,26 +36,16 @@ impl Table {
 }
 
 impl Cell {
-    fn median(&self, figure: impl Fn(&Report) -> f64) -> f64 {
-        median(self.reports.iter().map(figure).collect())
+    fn median(&self, figure: impl Fn(&Measured) -> f64) -> f64 {
+        median(self.all.iter().map(figure).collect())
     }
 
     fn moves_bulk(&self) -> bool {
-        self.reports.iter().any(|report| report.job.block_bytes() >= 1 << 20)
-    }
-
-    /// By the unit of the case: seconds a GiB, or µs a call.
-    fn cpu(&self, cost: impl Fn(&Report) -> Option<Cost>) -> f64 {
-        self.median(|report| {
-            let of = |cost: Cost| {
-                if self.moves_bulk() { cost.secs_per_gib } else { cost.micros_per_call }
-            };
-            cost(report).map_or(0.0, of)
-        })
+        self.all.iter().any(|measured| measured.bulk)
     }
 
     fn server_cpu(&self) -> f64 {
-        self.cpu(|report| report.server.map(|server| server.cost))
+        self.median(Measured::server_cost)
     }
 }
 
@@ -73,9 +63,9 @@ impl fmt::Display for Table {
         writeln!(
             f,
             "| case | server | rate | p50 / p99 / p99.9 µs | server CPU | × floor | server cores \
-             | client CPU | peak RSS MiB | errors |"
+             | client CPU | peak RSS MiB |"
         )?;
-        writeln!(f, "|---|---|---|---|---|---|---|---|---|---|")?;
+        writeln!(f, "|---|---|---|---|---|---|---|---|---|")?;
         for cell in &self.cells {
             cell.fmt_row(f, self.floor_cpu(cell.case))?;
         }
@@ -89,33 +79,22 @@ impl Cell {
         let digits = if self.moves_bulk() { 3 } else { 2 };
         write!(f, "| {} | {} ", self.case, self.contestant)?;
         if self.moves_bulk() {
-            write!(f, "| {:.2} GiB/s ", self.median(|r| r.gib_per_sec))?;
+            write!(f, "| {:.2} GiB/s ", self.median(Measured::gib_per_sec))?;
         } else {
-            write!(f, "| {:.0}/s ", self.median(|r| r.calls_per_sec))?;
+            write!(f, "| {:.0}/s ", self.median(Measured::ops_per_sec))?;
         }
-        let latency = |figure: fn(&Report) -> f64| self.median(figure);
-        write!(
-            f,
-            "| {:.0} / {:.0} / {:.0} ",
-            latency(|r| r.latency_micros.p50),
-            latency(|r| r.latency_micros.p99),
-            latency(|r| r.latency_micros.p99_9),
-        )?;
+        let micros = |percent: f64| self.median(|measured| measured.micros(percent));
+        write!(f, "| {:.0} / {:.0} / {:.0} ", micros(50.0), micros(99.0), micros(99.9))?;
         let server = self.server_cpu();
         write!(f, "| {server:.digits$} {unit} ")?;
         match floor_cpu {
             Some(floor) if floor > 0.0 => write!(f, "| {:.2} ", server / floor)?,
             _ => write!(f, "| – ")?,
         }
-        let cores = self.median(|r| r.server.map_or(0.0, |server| server.cost.cores));
-        let client = self.cpu(|report| Some(report.client));
-        let peak = self.reports.iter().filter_map(|r| r.server).map(|s| s.peak_rss_kib).max();
-        let errors: u64 = self.reports.iter().map(|report| report.errors).sum();
-        writeln!(
-            f,
-            "| {cores:.2} | {client:.digits$} {unit} | {} | {errors} |",
-            peak.unwrap_or(0) >> 10
-        )
+        let (cores, client) =
+            (self.median(Measured::server_cores), self.median(Measured::client_cost));
+        let peak = self.all.iter().map(Measured::peak_rss_kib).max().unwrap_or(0) >> 10;
+        writeln!(f, "| {cores:.2} | {client:.digits$} {unit} | {peak} |")
     }
 }
 

@@ -59,14 +59,22 @@ impl Storage for Directory {
         opened.map(Arc::new).map_err(|errno| failure("open", name, errno))
     }
 
-    fn dir(&self, parent: &Self::Dir, name: &str) -> Result<Self::Dir, Failure> {
+    fn find_dir(&self, parent: &Self::Dir, name: &str) -> Result<Option<Self::Dir>, Failure> {
         let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+        match rustix::fs::openat(parent, name, flags, Mode::empty()) {
+            Ok(fd) => Ok(Some(Arc::new(fd))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(failure("open", name, errno)),
+        }
+    }
+
+    fn dir(&self, parent: &Self::Dir, name: &str) -> Result<Self::Dir, Failure> {
         match rustix::fs::mkdirat(parent, name, Mode::from_raw_mode(0o777)) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(errno) => return Err(failure("mkdir", name, errno)),
         }
-        let opened = rustix::fs::openat(parent, name, flags, Mode::empty());
-        opened.map(Arc::new).map_err(|errno| failure("open", name, errno))
+        let missing = || failure("open", name, Errno::NOENT);
+        self.find_dir(parent, name)?.ok_or_else(missing)
     }
 
     fn open(

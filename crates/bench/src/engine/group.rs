@@ -72,7 +72,10 @@ pub(super) fn run<S: Storage>(
     let crews = crews(storage, jobs, &laid, watch);
     match crews {
         Ok(crews) if !crews.is_empty() => match watch.ready(group.0) {
-            Ok(()) => measure::<S>(plan, jobs, crews, interval, group, watch, &mut ran),
+            Ok(()) => {
+                measure::<S>(plan, jobs, crews, interval, group, watch, &mut ran);
+                watch.measured(group.0);
+            }
             Err(why) => ran.interrupted = Some(why),
         },
         Ok(_) => {}

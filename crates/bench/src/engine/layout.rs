@@ -270,10 +270,7 @@ pub(crate) fn put_away<S: Storage>(storage: &S, job: &Job, laid: Laid<S>) -> Res
 
 /// Removes a directory and all below it; it need not be there.
 fn remove_tree<S: Storage>(storage: &S, parent: &S::Dir, tree: &str) -> Result<(), Failure> {
-    if !storage.list(parent)?.iter().any(|(name, is_dir)| *is_dir && name[..] == *tree.as_bytes()) {
-        return Ok(());
-    }
-    let dir = storage.dir(parent, tree)?;
+    let Some(dir) = storage.find_dir(parent, tree)? else { return Ok(()) };
     empty(storage, &dir, 0)?;
     storage.remove_dir(parent, tree)
 }

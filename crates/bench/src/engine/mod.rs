@@ -35,6 +35,13 @@ use storage::Storage;
 /// Blocks that are verified have at least that many bytes.
 pub(crate) const VERIFY_HEADER: usize = verify::HEADER;
 
+/// Bytes that do not compress, the same each time.
+pub(crate) fn noise(len: usize) -> Vec<u8> {
+    let mut data = vec![0; len];
+    verify::noise(&mut data, 1);
+    data
+}
+
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -59,6 +66,11 @@ pub trait Watch: Sync {
     fn ready(&self, group: u32) -> Result<(), String> {
         let _ = group;
         Ok(())
+    }
+
+    /// A group has been measured, and is to be put away.
+    fn measured(&self, group: u32) {
+        let _ = group;
     }
 
     /// How far the group has come; told several times a second.

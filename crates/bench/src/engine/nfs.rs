@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use hayase_client as client;
 use hayase_client::{
-    Cursor, Error, FileHandle, FileType, Found, Lane, Mount, OpenFile, OpenHow, Options, Rename,
-    Reply, Request, Stable, Status, Url,
+    Cursor, Error, FileHandle, FileType, Lane, Mount, OpenFile, OpenHow, Options, Rename, Reply,
+    Request, Stable, Status, Url,
 };
 
 use super::Plan;
@@ -97,12 +97,19 @@ impl Storage for Server {
         Ok(self.mount.root())
     }
 
+    fn find_dir(&self, parent: &FileHandle, name: &str) -> Result<Option<FileHandle>, Failure> {
+        match self.mount.lookup(parent, name) {
+            Ok(found) => Ok(Some(found.handle)),
+            Err(error) if error.is(Status::NOENT) => Ok(None),
+            Err(error) => Err(failure(&error).within(name)),
+        }
+    }
+
     fn dir(&self, parent: &FileHandle, name: &str) -> Result<FileHandle, Failure> {
-        let found = match self.mount.lookup(parent, name) {
-            Err(error) if error.is(Status::NOENT) => self.mount.mkdir(parent, name, DIR_MODE),
-            found => found,
-        };
-        checked(found, name).map(|found: Found| found.handle)
+        if let Some(found) = self.find_dir(parent, name)? {
+            return Ok(found);
+        }
+        checked(self.mount.mkdir(parent, name, DIR_MODE), name).map(|made| made.handle)
     }
 
     fn open(

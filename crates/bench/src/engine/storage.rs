@@ -28,6 +28,8 @@ pub(crate) trait Storage: Sync {
     fn port(&self, connections: u32, depth: u32) -> Result<Self::Port, Failure>;
     /// The directory that is the target.
     fn root(&self) -> Result<Self::Dir, Failure>;
+    /// A directory that may not be there.
+    fn find_dir(&self, parent: &Self::Dir, name: &str) -> Result<Option<Self::Dir>, Failure>;
     /// A directory, made if it is not there.
     fn dir(&self, parent: &Self::Dir, name: &str) -> Result<Self::Dir, Failure>;
     /// A file, opened, and its length; `None` if it is not there and is not to be made.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
+use hayase_proto::mount;
 use hayase_proto::nfs3::{
     CreateArgs, CreateRes, CreateResOk, FType3, Fattr3, GetAttrRes, NfsTime3, Proc, ReadArgs,
     ReadHeadRes, ReadResHead, RemoveArgs, RemoveRes, SpecData3, StableHow, WccAttr, WccData,
@@ -15,6 +16,8 @@ use hayase_rpc::CallHeader;
 use hayase_rpc::record::{begin, end};
 use hayase_xdr::{Decode, Encode, Opaque, Reader, padding};
 use rustix::fs::{AtFlags, Mode, OFlags};
+
+use super::aside;
 
 /// What a floor does for each call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -82,8 +85,10 @@ const COUNT_FROM_END: usize = 12;
 const DATA_LEN_FROM_END: usize = 4;
 /// Mark, xid: where a record has the xid.
 const XID_AT: usize = 4;
+/// Nothing that is written is ever lost.
+pub(super) const VERIFIER: [u8; 8] = [1; 8];
 /// As long as many servers' handles.
-const HANDLE: [u8; 32] = [0x66; 32];
+pub(super) const HANDLE: [u8; 32] = [0x66; 32];
 
 impl Answers {
     pub(super) fn new(subject: Subject) -> Self {
@@ -91,7 +96,7 @@ impl Answers {
         let file_wcc = WccData { before: Some(WccAttr::from(&ATTR)), after: attr };
         let head = ReadResHead { file_attributes: attr, count: 0, eof: false };
         let committed = StableHow::Unstable;
-        let written = WriteResOk { file_wcc, count: 0, committed, verf: [1; 8] };
+        let written = WriteResOk { file_wcc, count: 0, committed, verf: VERIFIER };
         let created =
             CreateResOk { obj: Some(Opaque(&HANDLE)), obj_attributes: attr, dir_wcc: file_wcc };
         Answers {
@@ -102,6 +107,16 @@ impl Answers {
             remove: canned(&RemoveRes::Ok(file_wcc)),
             subject,
         }
+    }
+
+    /// The answer to a CREATE.
+    pub(super) fn push_created(&self, xid: u32, to: &mut Vec<u8>) {
+        push(&self.create, xid, to);
+    }
+
+    /// The answer to a GETATTR.
+    pub(super) fn push_attributes(&self, xid: u32, to: &mut Vec<u8>) {
+        push(&self.getattr, xid, to);
     }
 
     pub(super) fn kind(&self) -> Kind {
@@ -117,6 +132,9 @@ impl Answers {
     pub(super) fn answer(&self, call: &[u8], to: &mut Vec<u8>) -> Result<Option<Span>> {
         let mut args = Reader::new(call);
         let Ok(header) = CallHeader::decode(&mut args) else { bail!("this is no call") };
+        if header.prog == mount::PROGRAM {
+            return aside::mounted(header.proc, header.xid, to).map(|()| None);
+        }
         match (self.subject.kind, Proc::try_from(header.proc)?) {
             (Kind::Echo, Proc::GetAttr) => push(&self.getattr, header.xid, to),
             (Kind::Read, Proc::Read) => {
@@ -146,7 +164,7 @@ impl Answers {
                 rustix::fs::unlinkat(self.file()?, object.name.0, AtFlags::empty())?;
                 push(&self.remove, header.xid, to);
             }
-            (kind, proc) => bail!("a floor for {kind:?} does not answer {proc}"),
+            (_, proc) => aside::answer(self, proc, header.xid, to)?,
         }
         Ok(None)
     }
@@ -168,7 +186,7 @@ impl Answers {
     }
 }
 
-fn canned(result: &impl Encode) -> Vec<u8> {
+pub(super) fn canned(result: &impl Encode) -> Vec<u8> {
     let mut record = Vec::new();
     let start = begin(&mut record);
     hayase_rpc::accept(0, &mut record);
@@ -178,7 +196,7 @@ fn canned(result: &impl Encode) -> Vec<u8> {
     record
 }
 
-fn push(record: &[u8], xid: u32, to: &mut Vec<u8>) {
+pub(super) fn push(record: &[u8], xid: u32, to: &mut Vec<u8>) {
     let start = to.len();
     to.extend_from_slice(record);
     put(xid, start + XID_AT, to);
@@ -188,14 +206,15 @@ fn put(word: u32, at: usize, to: &mut [u8]) {
     to[at..at + 4].copy_from_slice(&word.to_be_bytes());
 }
 
-const ATTR: Fattr3 = Fattr3 {
+pub(super) const ATTR: Fattr3 = Fattr3 {
     ftype: FType3::Reg,
     mode: 0o644,
     nlink: 1,
     uid: 0,
     gid: 0,
-    size: 1 << 30,
-    used: 1 << 30,
+    // Larger than any file that is asked for.
+    size: 1 << 40,
+    used: 1 << 40,
     rdev: SpecData3 { major: 0, minor: 0 },
     fsid: 1,
     fileid: 2,

@@ -8,8 +8,8 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 
 use super::answer::{Answers, Kind, Span};
+use super::records::{Filled, Records};
 use super::sink::Sink;
-use crate::records::{Filled, Part, Records, Shape};
 
 /// A connection, served by turns.
 pub(super) struct Connection {
@@ -38,9 +38,7 @@ impl Connection {
     pub(super) fn new(socket: TcpStream, kind: Kind) -> Self {
         let input = match kind {
             Kind::Write => Input::Data(Sink::new()),
-            _ => {
-                Input::Calls(Records::new(Shape { head_bytes: usize::MAX, window_bytes: 64 << 10 }))
-            }
+            _ => Input::Calls(Records::new()),
         };
         Connection { socket, input, output: Output::default() }
     }
@@ -52,8 +50,7 @@ impl Connection {
             let filled = match &mut self.input {
                 Input::Calls(records) => {
                     let filled = records.fill(&self.socket)?;
-                    while let Some(part) = records.next()? {
-                        let Part::Head(call, _) = part else { continue };
+                    while let Some(call) = records.next()? {
                         if let Some(span) = answers.answer(call, &mut self.output.bytes)? {
                             self.output.spans.push_back((self.output.bytes.len(), span));
                         }

@@ -3,7 +3,9 @@
 //! above the floor is its own.
 
 mod answer;
+mod aside;
 mod connection;
+mod records;
 mod sink;
 
 use std::io;

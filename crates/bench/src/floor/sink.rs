@@ -3,15 +3,15 @@
 use std::net::TcpStream;
 
 use anyhow::{Result, bail, ensure};
-use hayase_proto::nfs3::WriteArgsHead;
+use hayase_proto::nfs3::{self, WriteArgsHead};
 use hayase_rpc::CallHeader;
-use hayase_rpc::record::MARK_BYTES;
+use hayase_rpc::record::{MARK_BYTES, Mark};
 use hayase_xdr::{Decode, Error, Reader, padding};
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
 
 use super::answer::Answers;
-use crate::records::Filled;
+use super::records::Filled;
 
 /// A head is not longer than this.
 const HEAD_MAX: usize = 1024;
@@ -48,7 +48,7 @@ impl Sink {
         answers: &Answers,
         to: &mut Vec<u8>,
     ) -> Result<Filled> {
-        let Some(data) = &mut self.data else { return self.take_head(socket) };
+        let Some(data) = &mut self.data else { return self.take_head(socket, answers, to) };
         let end = BUFFER_BYTES.min(self.filled + data.to_receive);
         let room = &mut self.buffer[self.filled..end];
         let asked = room.len();
@@ -69,28 +69,58 @@ impl Sink {
         Ok(if received == asked { Filled::More } else { Filled::All })
     }
 
-    /// Takes the head of the next call off the socket, once it is there as a whole.
-    fn take_head(&mut self, socket: &TcpStream) -> Result<Filled> {
+    /// Takes the head of the next call off the socket, once it is there as a whole; a call other than
+    /// WRITE is answered at once.
+    fn take_head(
+        &mut self,
+        socket: &TcpStream,
+        answers: &Answers,
+        to: &mut Vec<u8>,
+    ) -> Result<Filled> {
         let peeked = match receive(socket, &mut self.buffer[..HEAD_MAX], RecvFlags::PEEK)? {
             Received::Bytes(peeked) => peeked,
             Received::Nothing(filled) => return Ok(filled),
         };
-        let (data, head_len) = match parse(&self.buffer[..peeked]) {
-            Ok(parsed) => parsed,
+        let taken = match parse(&self.buffer[..peeked]) {
+            Ok(Parsed::Write(data, head_len)) => {
+                self.data = Some(data);
+                head_len
+            }
+            Ok(Parsed::Other(len)) => {
+                answers.answer(&self.buffer[MARK_BYTES..len], to)?;
+                len
+            }
             Err(Error::Truncated) if peeked < HEAD_MAX => return Ok(Filled::All),
-            Err(error) => bail!("this is no WRITE: {error}"),
+            Err(error) => bail!("this is no call that fits here: {error}"),
         };
-        rustix::net::recv(socket, &mut self.buffer[..head_len], RecvFlags::empty())?;
-        self.data = Some(data);
+        rustix::net::recv(socket, &mut self.buffer[..taken], RecvFlags::empty())?;
         Ok(Filled::More)
     }
 }
 
-/// Reads a record up to its data; how long that is.
-fn parse(record: &[u8]) -> Result<(Data, usize), Error> {
-    let mut reader = Reader::new(record);
-    reader.take(MARK_BYTES)?;
+/// What a record is, and how many bytes of it come off the socket at once.
+enum Parsed {
+    /// A WRITE, and the bytes before its data.
+    Write(Data, usize),
+    /// Any other call, and all its bytes.
+    Other(usize),
+}
+
+/// Reads a WRITE up to its data, or any other record as a whole.
+fn parse(record: &[u8]) -> Result<Parsed, Error> {
+    let Some((mark, body)) = record.split_first_chunk::<MARK_BYTES>() else {
+        return Err(Error::Truncated);
+    };
+    let mut reader = Reader::new(body);
     let call = CallHeader::decode(&mut reader).map_err(|_| Error::Truncated)?;
+    if call.prog != nfs3::PROGRAM || call.proc != u32::from(nfs3::Proc::Write) {
+        let len = Mark::decode(*mark).len;
+        return if body.len() < len {
+            Err(Error::Truncated)
+        } else {
+            Ok(Parsed::Other(MARK_BYTES + len))
+        };
+    }
     let args = WriteArgsHead::decode(&mut reader)?;
     let to_write = args.data_len as usize;
     let data = Data {
@@ -100,7 +130,7 @@ fn parse(record: &[u8]) -> Result<(Data, usize), Error> {
         to_receive: to_write + padding(to_write),
         to_write,
     };
-    Ok((data, record.len() - reader.rest().len()))
+    Ok(Parsed::Write(data, record.len() - reader.rest().len()))
 }
 
 impl Data {

@@ -1,7 +1,5 @@
-//! Clocks, histograms, and what a process has used.
+//! What processes have used.
 
 mod cpu;
-mod latency;
 
 pub use cpu::{CpuMeter, CpuUse, ServerProcess};
-pub use latency::Latencies;

@@ -1,18 +1,15 @@
-//! The command line.
+//! What `hayase-load` can do: serve bare bytes, and compare servers with that.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
 use crate::compare::{self, Comparison};
 use crate::floor::{Floor, Kind, Subject};
-use crate::load::job::Job;
-use crate::load::run;
-use crate::load::target::Target;
 
-/// Puts load on an NFS server and says what it cost.
+/// Measures NFS servers against what the machine allows.
 #[derive(Debug, Parser)]
 #[command(version)]
 pub struct Args {
@@ -22,38 +19,10 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run one job
-    Run(RunArgs),
     /// Serve bare bytes, to learn what the machine allows
     Floor(FloorArgs),
     /// Measure servers and floors in turns and print a table
     Compare(Comparison),
-}
-
-#[derive(Debug, clap::Args)]
-struct RunArgs {
-    /// What to load, as `nfs://HOST[:PORT]/PATH[?version=3|4.1|4.2&mountport=N]` or
-    /// `floor://HOST:PORT`
-    target: Target,
-
-    #[command(flatten)]
-    job: Job,
-
-    /// The server's process on this machine, to tell what it uses
-    #[arg(long, value_name = "PID")]
-    server_pid: Option<u32>,
-
-    /// How to print
-    #[arg(long, value_enum, default_value = "normal")]
-    output_format: OutputFormat,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OutputFormat {
-    /// For people
-    Normal,
-    /// For programs
-    Json,
 }
 
 #[derive(Debug, clap::Args)]
@@ -75,21 +44,9 @@ impl Args {
     /// Does what the command line says.
     pub fn run(self) -> Result<()> {
         match self.command {
-            Command::Run(args) => args.run(),
             Command::Floor(args) => args.run(),
             Command::Compare(comparison) => compare::run(&comparison),
         }
-    }
-}
-
-impl RunArgs {
-    fn run(&self) -> Result<()> {
-        let report = run(&self.target, &self.job, self.server_pid)?;
-        match self.output_format {
-            OutputFormat::Normal => println!("{report}"),
-            OutputFormat::Json => println!("{}", serde_json::to_string_pretty(&report)?),
-        }
-        Ok(())
     }
 }
 
