@@ -279,7 +279,7 @@ impl Client {
 
     /// Switches the guest off in good order.
     pub fn halt(mut self) -> Result<()> {
-        self.run("umount -a -t nfs")?;
+        self.run("umount -a -t nfs,nfs4")?;
         self.ask(&Request::Halt)?;
         let begun = Instant::now();
         while self.kernel.try_wait()?.is_none() {

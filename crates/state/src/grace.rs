@@ -2,9 +2,13 @@
 //! (RFC 8881 §8.4.2, RFC 7530 §9.6.2).
 //!
 //! There is grace only if records of clients were found. It ends as soon as every recorded
-//! client of NFSv4.1 has said `RECLAIM_COMPLETE`; clients of NFSv4.0 have no way to say
-//! that they are done, so if there is one, it ends by the clock. While claims keep coming,
-//! the clock is given up to as much time again.
+//! client is done. One of NFSv4.1 says so by `RECLAIM_COMPLETE`. One of NFSv4.0 has no word for
+//! it; but clients claim before they ask for anything new, which has to wait until grace is over
+//! and so is asked for again (RFC 7530 §9.6.2). So it is taken to be done when it has asked for
+//! something new, and some seconds later asks again, with no claim in between: the way to
+//! it worked all the time, so that no claim of its can have been lost on it. One that has nothing
+//! new to ask for is waited for by the clock. While claims keep coming, the clock is given up to
+//! as much time again.
 //!
 //! **Edge conditions** (RFC 8881 §8.4.3, RFC 7530 §9.6.3.4). A record on stable storage
 //! means: nothing this client could hold was granted to anybody else since it was heard of
@@ -28,7 +32,8 @@ use crate::client::Client;
 use crate::sharded::lock;
 use crate::{ClientName, ClientRecord, Config, Effect, Now, Principal, Protocol, State};
 
-/// A claim this recent says that more may come.
+/// A claim this recent says that more may come; and a client that asks for new things for so
+/// long, without a claim, has no more.
 const CLAIMING_MILLIS: u64 = 5_000;
 
 /// Who may claim, and until when.
@@ -61,6 +66,20 @@ struct Claimant {
     principal: Principal,
     /// Its record stays: it said `RECLAIM_COMPLETE`, or is of NFSv4.0 and claimed something.
     settled: bool,
+    /// When it asked for something new, since its last claim: first, and last.
+    asked_millis: Option<(u64, u64)>,
+}
+
+impl Claimant {
+    /// Whether no more claims can be expected.
+    fn is_done(&self, protocol: Protocol) -> bool {
+        match protocol {
+            Protocol::V41 => self.settled,
+            Protocol::V40 => {
+                self.asked_millis.is_some_and(|(first, last)| last - first >= CLAIMING_MILLIS)
+            }
+        }
+    }
 }
 
 impl Grace {
@@ -68,7 +87,9 @@ impl Grace {
     pub(crate) fn new(recovered: Vec<ClientRecord>, now: Now) -> Self {
         let claimants: HashMap<_, _> = recovered
             .into_iter()
-            .map(|r| (r.owner, Claimant { principal: r.principal, settled: false }))
+            .map(|r| {
+                (r.owner, Claimant { principal: r.principal, settled: false, asked_millis: None })
+            })
             .collect();
         let active = !claimants.is_empty();
         let phase = if active { Phase::Claiming } else { Phase::Over };
@@ -113,7 +134,7 @@ impl Grace {
         if inner.phase != Phase::Claiming {
             return Err(Status::NoGrace);
         }
-        let Some(claimant) = inner.claimants.get(client.owner()) else {
+        let Some(claimant) = inner.claimants.get_mut(client.owner()) else {
             return Err(Status::ReclaimBad);
         };
         if claimant.principal != client.principal() {
@@ -122,8 +143,19 @@ impl Grace {
         if claimant.settled && client.owner().protocol == Protocol::V41 {
             return Err(Status::NoGrace);
         }
+        claimant.asked_millis = None;
         inner.last_claim_millis = Some(now.millis());
         Ok(())
+    }
+
+    /// The client asks for something new, and is put off.
+    fn put_off(&self, client: &Client, now: Now) {
+        let mut inner = lock(&self.inner);
+        let claimant = inner.claimants.get_mut(client.owner());
+        if let Some(claimant) = claimant.filter(|c| c.principal == client.principal()) {
+            let first = claimant.asked_millis.map_or(now.millis(), |(first, _)| first);
+            claimant.asked_millis = Some((first, now.millis()));
+        }
     }
 
     /// The client keeps its record: it is done claiming, or cannot say so and has claimed.
@@ -182,10 +214,8 @@ impl Inner {
     }
 
     fn can_end(&self, now: Now, config: &Config) -> bool {
-        let all_done = self
-            .claimants
-            .iter()
-            .all(|(owner, claimant)| claimant.settled && owner.protocol == Protocol::V41);
+        let all_done =
+            self.claimants.iter().all(|(owner, claimant)| claimant.is_done(owner.protocol));
         let grace_millis = u64::from(config.grace_secs) * 1000;
         let passed = now.millis().saturating_sub(self.start_millis);
         let claiming = self
@@ -199,6 +229,15 @@ impl State {
     /// Whether clients may be claiming state of before a restart, so that everybody else waits.
     pub fn in_grace(&self) -> bool {
         self.grace.is_active()
+    }
+
+    /// Whether something new may be asked for, as far as grace goes.
+    pub(crate) fn may_ask_for_new(&self, client: &Client, now: Now) -> Result<(), Status> {
+        if self.grace.is_active() {
+            self.grace.put_off(client, now);
+            return Err(Status::Grace);
+        }
+        if client.has_reclaimed() { Ok(()) } else { Err(Status::Grace) }
     }
 
     /// `RECLAIM_COMPLETE` (RFC 8881 §18.51). That there is a current file handle if `one_fs`

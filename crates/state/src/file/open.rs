@@ -100,10 +100,8 @@ impl State {
     ) -> Result<(), Status> {
         if reclaim {
             self.grace.may_reclaim(client, now)
-        } else if self.grace.is_active() || !client.has_reclaimed() {
-            Err(Status::Grace)
         } else {
-            Ok(())
+            self.may_ask_for_new(client, now)
         }
     }
 

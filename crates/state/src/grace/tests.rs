@@ -250,6 +250,62 @@ fn the_old_protocol_ends_grace_by_the_clock() {
     assert!(!world.state.in_grace());
 }
 
+fn asks_for_new(world: &World, client: ClientId) -> Result<(), Status> {
+    world.state.may_ask_for_new(&world.client(client), world.now)
+}
+
+#[test]
+fn the_old_protocol_ends_grace_by_asking_for_new_things_again() {
+    // RFC 7530 §9.6.2: what claims nothing is put off, and asked for again; claims come first.
+    let records = [record_v40("a"), record("b")];
+    let mut world = world_after(records.to_vec());
+    let client = world.mounted_v40("a");
+    may_reclaim(&world, client).unwrap();
+    world.grant(client);
+    world.mounted("b");
+    for _ in 0..5 {
+        assert_eq!(asks_for_new(&world, client), Err(Status::Grace));
+        assert_eq!(kept(&mut world, &records), records);
+        world.pass(1);
+        assert!(world.state.in_grace());
+    }
+    assert_eq!(asks_for_new(&world, client), Err(Status::Grace));
+    world.pass(1);
+    assert_eq!(kept(&mut world, &records), records);
+    assert!(!world.state.in_grace());
+    assert_eq!(asks_for_new(&world, client), Ok(()));
+}
+
+#[test]
+fn a_claim_after_a_new_wish_keeps_grace_going() {
+    // Another thread of the client was quicker than the one that claims.
+    let mut world = world_after(vec![record_v40("a")]);
+    let client = world.mounted_v40("a");
+    for _ in 0..10 {
+        assert_eq!(asks_for_new(&world, client), Err(Status::Grace));
+        world.pass(4);
+        kept(&mut world, &[]);
+        may_reclaim(&world, client).unwrap();
+    }
+    // It asked once and then nothing was heard of it: its claims may be under way.
+    assert_eq!(asks_for_new(&world, client), Err(Status::Grace));
+    world.pass(30);
+    kept(&mut world, &[]);
+    assert!(world.state.in_grace());
+}
+
+#[test]
+fn new_wishes_of_strangers_do_not_end_grace() {
+    let mut world = world_after(vec![record_v40("a")]);
+    let stranger = world.mounted_v40("stranger");
+    for _ in 0..10 {
+        assert_eq!(asks_for_new(&world, stranger), Err(Status::Grace));
+        world.pass(1);
+        kept(&mut world, &[]);
+    }
+    assert!(world.state.in_grace());
+}
+
 #[test]
 fn a_client_of_the_old_protocol_that_claimed_nothing_loses_its_record() {
     // RFC 7530 §9.6.3.4.2: it only introduced itself; others may be granted what it held.
