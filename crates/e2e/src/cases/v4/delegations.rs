@@ -18,6 +18,8 @@ pub const CASES: &[Case] = &[
     Case::new("v4.delegations", "given to a lone reader, called back for a writer", recalled),
     Case::new("v4.delegations_local", "called back for programs beside the server", local),
     Case::new("v4.delegations_dead", "one that dies with a delegation delays others a lease", dead),
+    Case::new("v4.delegations_write", "a lone writer's is called back with all it wrote", write),
+    Case::new("v4.delegations_write_dead", "nothing acknowledged dies with a writer", write_dead),
 ];
 
 fn path(name: &str) -> String {
@@ -124,6 +126,85 @@ fn dead(scene: &mut Scene) -> Result<()> {
     ));
     let limit = Duration::from_secs(u64::from(LEASE_SECS) + 5);
     ensure!(took < limit, "the other waited for {took:?}");
+    Ok(())
+}
+
+/// A server that lends for writing too, whatever local programs may do.
+fn lends_all(setup: Setup) -> Setup {
+    let more = ["--delegations", "always"].map(str::to_owned);
+    Setup { arguments: [setup.arguments, more.to_vec()].concat(), ..setup }
+}
+
+/// Opens to read and write, writes and closes; true when the server did not hear of the opening,
+/// as only with a delegation for writing.
+fn writes_alone(client: &Client, session: &Session, name: &str, data: &[u8]) -> Result<bool> {
+    let before = count(client, "OPEN")? + count(client, "OPEN_NOATTR")?;
+    let file = session.open(path(name), Open::RDWR, 0)?;
+    session.write(file, 0, data)?;
+    session.close(file)?;
+    Ok(count(client, "OPEN")? + count(client, "OPEN_NOATTR")? == before)
+}
+
+fn write(scene: &mut Scene) -> Result<()> {
+    let [(a, one), (b, other)] = both(scene, lends_all(Setup::default()), "vers=4.2")?;
+    for version in some_versions(scene) {
+        for client in [&a, &b] {
+            client.unmount(MOUNT)?;
+            client.mount(&format!("vers={version}"), &scene.path(), MOUNT)?;
+        }
+        let name = format!("file-{version}");
+        one.put(path(&name), 0o644, b"before")?;
+        until(Duration::from_secs(15), "a lone writer gets a delegation for writing", || {
+            writes_alone(&a, &one, &name, b"first!")
+        })?;
+        let returned = count(&a, "DELEGRETURN")?;
+        ensure!(writes_alone(&a, &one, &name, b"cached")?, "{version}: it still has it");
+        let begun = Instant::now();
+        same!(other.get(path(&name))?, b"cached", "{version}: what a writer closed");
+        let took = begun.elapsed();
+        ensure!(took < Duration::from_secs(3), "{version}: the reader waited for {took:?}");
+        ensure!(count(&a, "DELEGRETURN")? > returned, "{version}: the delegation is not returned");
+        // While the file is open; another one, since what was fought about is not lent again soon.
+        let name = format!("open-{version}");
+        one.put(path(&name), 0o644, b"before")?;
+        until(Duration::from_secs(15), "a lone writer gets a delegation for writing", || {
+            writes_alone(&a, &one, &name, b"first!")
+        })?;
+        let held = one.open(path(&name), Open::RDWR, 0)?;
+        one.write(held, 0, b"open, ")?;
+        one.sync(held)?;
+        same!(other.get(path(&name))?, b"open, ", "{version}: what a writer has synced");
+        one.write(held, 6, b"and on")?;
+        one.close(held)?;
+        same!(other.get(path(&name))?, b"open, and on", "{version}: written after the recall");
+        scene.note(format!("{version}: lent for writing; the reader waited {took:?}"));
+    }
+    Ok(())
+}
+
+fn write_dead(scene: &mut Scene) -> Result<()> {
+    const LEASE_SECS: u32 = 6;
+    let setup = lends_all(short_lease(LEASE_SECS));
+    let [(dying, a), (_living, b)] = both(scene, setup, "vers=4.2")?;
+    a.put(path("file"), 0o644, b"before")?;
+    until(Duration::from_secs(15), "a lone writer gets a delegation for writing", || {
+        writes_alone(&dying, &a, "file", b"BEFORE")
+    })?;
+    let file = a.open(path("file"), Open::RDWR, 0)?;
+    a.write(file, 0, b"acknowledged")?;
+    a.sync(file)?;
+    ensure!(writes_alone(&dying, &a, "file", b"acknowledged")?, "it still has the delegation");
+    drop(a);
+    drop(dying);
+    let begun = Instant::now();
+    same!(b.get(path("file"))?, b"acknowledged", "what the dead writer had synced");
+    let took = begun.elapsed();
+    scene.note(format!("a file lent to a dead writer is read after {took:?}"));
+    ensure!(took > Duration::from_secs(1), "the delegation had gone before its owner died");
+    let limit = Duration::from_secs(u64::from(LEASE_SECS) + 5);
+    ensure!(took < limit, "the other waited for {took:?}");
+    b.put(path("file"), 0o644, b"mine now")?;
+    same!(b.get(path("file"))?, b"mine now", "what the living wrote over it");
     Ok(())
 }
 
