@@ -185,6 +185,16 @@ impl Scene {
         Ok(out)
     }
 
+    /// What `hayase COMMAND --json` says of the server.
+    pub fn ask_server(&self, command: &str) -> Result<serde_json::Value> {
+        let Program::Hayase(hayase) = &self.spec.server else {
+            return Err(Skip("only for hayase serve".to_owned()).into());
+        };
+        let (hayase, state) = (hayase.display(), self.places.state.display());
+        let answer = self.host(&format!("{hayase} {command} --json --state-dir {state}"))?;
+        serde_json::from_str(&answer).with_context(|| format!("{command}: {answer}"))
+    }
+
     /// A process on the server's side that makes system calls: a local program.
     pub fn local_session(&self) -> Result<Session> {
         Session::local(&self.spec.program)

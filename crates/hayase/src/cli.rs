@@ -29,6 +29,18 @@ pub(crate) enum Command {
     Status(Target),
     /// Have a running server read its exports again
     Reload(Target),
+    /// List every bound on what clients can make a server hold, and how much of it is used
+    Limits(Target),
+    /// List the NFSv4 clients of a running server
+    Clients(Target),
+    /// List the sessions of NFSv4 clients
+    Sessions(Target),
+    /// List what NFSv4 clients have open, and what is lent to them
+    Opens(Target),
+    /// List what clients have locked
+    Locks(Target),
+    /// Take everything an NFSv4 client has open and locked; it has to begin anew
+    Evict(Evict),
 }
 
 /// Which server, and how its answer is printed.
@@ -40,6 +52,21 @@ pub(crate) struct Target {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Whom to evict.
+#[derive(Debug, Args)]
+pub(crate) struct Evict {
+    /// The client's id, as `hayase clients` shows it
+    #[arg(value_name = "CLIENT", value_parser = client_id)]
+    pub(crate) client: u64,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
+/// A client's id as it is shown.
+fn client_id(text: &str) -> Result<u64, String> {
+    u64::from_str_radix(text, 16).map_err(|_| "not an id as `hayase clients` shows them".to_owned())
 }
 
 #[derive(Debug, Args)]

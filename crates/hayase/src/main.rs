@@ -2,7 +2,10 @@
 #![forbid(unsafe_code)]
 
 mod cli;
+mod limits;
+mod state;
 mod status;
+mod table;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -39,6 +42,12 @@ fn run(cli: Cli) -> Result<bool> {
         Command::Bench(bench) => return bench.run(),
         Command::Status(args) => status::status(&args)?,
         Command::Reload(args) => status::reload(&args)?,
+        Command::Limits(args) => limits::limits(&args)?,
+        Command::Clients(args) => state::clients(&args)?,
+        Command::Sessions(args) => state::sessions(&args)?,
+        Command::Opens(args) => state::opens(&args)?,
+        Command::Locks(args) => state::locks(&args)?,
+        Command::Evict(args) => state::evict(&args)?,
     }
     Ok(true)
 }

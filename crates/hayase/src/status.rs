@@ -46,6 +46,6 @@ pub(crate) fn reload(target: &Target) -> Result<()> {
     Ok(())
 }
 
-fn state_dir(target: &Target) -> Result<PathBuf> {
+pub(crate) fn state_dir(target: &Target) -> Result<PathBuf> {
     target.state_dir.clone().map_or_else(hayase_server::default_state_dir, Ok)
 }

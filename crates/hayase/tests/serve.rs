@@ -171,3 +171,40 @@ fn status_is_for_people_and_for_programs() {
     let nobody = output(&["status", "--state-dir", path.to_str().unwrap()]);
     assert!(stderr(&nobody).contains("no server answers"), "{}", stderr(&nobody));
 }
+
+/// Tables, no wider than a page; JSON for programs; errors that say what to do.
+#[test]
+fn limits_and_clients_are_listed() {
+    let (_dir, path) = public_dir();
+    let nobody = tempfile::tempdir().unwrap();
+    let defaults = output(&["limits", "--json", "--state-dir", nobody.path().to_str().unwrap()]);
+    assert!(stderr(&defaults).contains("defaults of this host"));
+    let defaults: serde_json::Value = serde_json::from_slice(&defaults.stdout).unwrap();
+    let server = Server::start(&[path.to_str().unwrap()]);
+    let target = ["--state-dir", server.state_dir()];
+    let json = |command: &str| -> serde_json::Value {
+        let output = output(&[&[command, "--json"], &target[..]].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let limits = json("limits");
+    let names = |limits: &serde_json::Value| -> Vec<String> {
+        limits.as_array().unwrap().iter().map(|limit| limit["name"].to_string()).collect()
+    };
+    assert_eq!(names(&limits), names(&defaults));
+    let clients = limits.as_array().unwrap().iter().find(|limit| limit["name"] == "state.clients");
+    assert_eq!(clients.unwrap()["used"], 0);
+    for command in ["clients", "sessions", "opens", "locks"] {
+        assert_eq!(json(command)["total"], 0, "{command}");
+    }
+    for command in ["limits", "clients", "sessions", "opens", "locks"] {
+        let text = output(&[&[command], &target[..]].concat());
+        let text = String::from_utf8(text.stdout).unwrap();
+        assert!(!text.is_empty() && text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+    let nobody = output(&[&["evict", "17"], &target[..]].concat());
+    assert_eq!(nobody.status.code(), Some(1));
+    assert!(stderr(&nobody).contains("hayase clients"), "{}", stderr(&nobody));
+    let garbage = output(&[&["evict", "nobody"], &target[..]].concat());
+    assert!(stderr(&garbage).contains("not an id"), "{}", stderr(&garbage));
+}

@@ -1,6 +1,7 @@
 //! Attributes from the kernel's `struct stat`, and the operations that only read them.
 
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
 use hayase_vfs::{
@@ -10,7 +11,7 @@ use hayase_vfs::{
 use rustix::fs::{self, Stat};
 
 use crate::Core;
-use crate::errno::OrError;
+use crate::errno::{OrError, path_of};
 use crate::mounts::magic;
 use crate::nodes::Node;
 use crate::permission::{EXECUTE, READ, WRITE};
@@ -104,6 +105,13 @@ impl Core {
     pub(crate) fn attr(&self, cx: &Cx<'_>, of: &Handle) -> Result<Attr> {
         let (node, stat) = self.live(cx, of)?;
         Ok(node.attr_of(&stat))
+    }
+
+    /// Where the kernel says that the file is.
+    pub(crate) fn path(&self, cx: &Cx<'_>, of: &Handle) -> Result<Vec<u8>> {
+        cx.may_block()?;
+        let node = self.node(cx, of)?;
+        Ok(path_of(node.path.as_fd()).into_os_string().into_vec())
     }
 
     /// ACCESS (RFC 1813 §3.3.4): what the kernel would decide, without the exceptions that READ

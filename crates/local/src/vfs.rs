@@ -165,6 +165,10 @@ impl Vfs for LocalFs {
         self.core.sync()
     }
 
+    fn path(&self, cx: &Cx<'_>, of: &Handle) -> Result<Vec<u8>> {
+        self.core.path(cx, of)
+    }
+
     fn keep(&self, cx: &Cx<'_>, of: &Handle) {
         self.core.keep_open(cx, of);
     }

@@ -17,6 +17,7 @@ mod service;
 mod v3;
 mod v4;
 mod verifier;
+mod view;
 
 pub use exports::{Export, ExportId, ExportTable};
 pub use handle::HandleKey;
@@ -25,3 +26,4 @@ pub use limits::Limits;
 pub use peer::{Carrier, Channel, Peer};
 pub use service::{Answered, NfsService};
 pub use v4::{Clock, Delegations, Dialer, NoDialer, NoRecords, Records, Replied, Setup};
+pub use view::Usage;

@@ -46,7 +46,7 @@ pub(crate) struct Server {
 
 /// The NFS and MOUNT programs of one server.
 pub struct NfsService {
-    server: Server,
+    pub(crate) server: Server,
     generations: AtomicU64,
 }
 
@@ -92,6 +92,11 @@ impl NfsService {
     pub fn disconnected(&self, peer: &Peer) {
         peer.end();
         self.server.v4.disconnected(peer);
+    }
+
+    /// What NFSv4 shares between all calls.
+    pub(crate) fn v4(&self) -> &v4::Shared {
+        &self.server.v4
     }
 
     /// To be called once a second: ends leases and grace.

@@ -26,6 +26,23 @@ pub enum Request {
     Status,
     /// Read the exports again.
     Reload,
+    /// Which bounds are there, and how much of each is used? Answered with
+    /// [`Bound`](crate::view::Bound)s.
+    Limits,
+    /// Which NFSv4 clients are there? Answered with a [`Listing`](crate::view::Listing), as
+    /// are the next three.
+    Clients,
+    /// Which sessions do they have?
+    Sessions,
+    /// What have they open, and what is lent to them?
+    Opens,
+    /// What have they locked?
+    Locks,
+    /// Take everything from a client, which then has to begin anew.
+    Evict {
+        /// Its id.
+        client: u64,
+    },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -61,6 +78,11 @@ pub fn ask(state_dir: &Path, request: Request) -> Result<Value> {
         Answer::Ok(value) => Ok(value),
         Answer::Error(error) => bail!("{error}"),
     }
+}
+
+/// Whether a server uses this state directory.
+pub fn is_running(state_dir: &Path) -> bool {
+    UnixStream::connect(admin_socket(state_dir)).is_ok()
 }
 
 /// A thread that answers requests until it is dropped.
@@ -173,6 +195,7 @@ mod tests {
         let socket = AdminSocket::start(path.clone(), |request| match request {
             Request::Status => Ok(Value::from("fine")),
             Request::Reload => bail!("line 3 is wrong"),
+            other => bail!("{other:?} was not asked"),
         })
         .unwrap();
         assert_eq!(ask(dir.path(), Request::Status).unwrap(), "fine");

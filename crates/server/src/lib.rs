@@ -31,6 +31,7 @@ mod state;
 mod state_dir;
 mod status;
 mod system;
+pub mod view;
 
 pub use hayase_identity::Settings as IdentitySettings;
 pub use hayase_nfs::Delegations;

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use hayase_identity::Identities;
 use hayase_nfs::NfsService;
+use hayase_state::ClientId;
 use hayase_transport::{Config, Limits, Transport, UdpServer};
 use serde_json::Value;
 
@@ -23,7 +24,7 @@ use crate::state::Ticker;
 use crate::state_dir::StateDir;
 use crate::status::ExportStatus;
 use crate::system::{self, OpenFiles};
-use crate::{Options, Status, exports, identities, state};
+use crate::{Options, Status, exports, identities, state, view};
 
 /// How long calls that are running may take when the server stops.
 const DRAIN: Duration = Duration::from_secs(4);
@@ -48,6 +49,8 @@ struct Shared {
     state_dir: StateDir,
     addresses: Vec<SocketAddr>,
     threads: usize,
+    files: OpenFiles,
+    transport_limits: Limits,
     started: Instant,
     reloading: Mutex<()>,
     live: Mutex<Live>,
@@ -87,6 +90,7 @@ impl Server {
         let service = NfsService::new(table, key, Box::new(names), limits, setup);
         let programs = Arc::new(Programs(service));
         let limits = Limits { connections: files.connections, ..Limits::default() };
+        let transport_limits = limits.clone();
         let config = Config { shards: cores, threads, limits };
         let transport = Transport::start(&config, &programs, sockets.tcp)
             .context("the server's threads cannot be started")?;
@@ -106,6 +110,8 @@ impl Server {
             state_dir,
             addresses: sockets.addresses,
             threads,
+            files,
+            transport_limits,
             started: Instant::now(),
             reloading: Mutex::default(),
             live: Mutex::default(),
@@ -171,6 +177,12 @@ impl Shared {
         match request {
             Request::Status => Ok(serde_json::to_value(self.status())?),
             Request::Reload => self.reload().map(|()| Value::Null),
+            Request::Limits => Ok(serde_json::to_value(self.limits())?),
+            Request::Clients => Ok(serde_json::to_value(view::clients(&self.programs.0))?),
+            Request::Sessions => Ok(serde_json::to_value(view::sessions(&self.programs.0))?),
+            Request::Opens => Ok(serde_json::to_value(view::opens(&self.programs.0))?),
+            Request::Locks => Ok(serde_json::to_value(view::locks(&self.programs.0))?),
+            Request::Evict { client } => self.evict(client),
         }
     }
 
@@ -184,6 +196,29 @@ impl Shared {
         self.identities.forget();
         tracing::info!("exports are read again");
         Ok(())
+    }
+
+    fn evict(&self, client: u64) -> Result<Value> {
+        if !self.programs.0.evict(ClientId(client)) {
+            bail!("there is no client {client:016x}: `hayase clients` lists those there are");
+        }
+        tracing::info!("client {client:016x} was evicted");
+        Ok(Value::Null)
+    }
+
+    fn limits(&self) -> Vec<view::Bound> {
+        let (nfs, state) = (self.programs.0.limits(), self.programs.0.state_limits());
+        let connections = {
+            let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+            live.connections.as_ref().map_or(0, |count| count())
+        };
+        view::of_server(&view::Facts {
+            files: self.files,
+            nfs: nfs.clone(),
+            transport: self.transport_limits.clone(),
+            state: state.clone(),
+            used: Some((self.programs.0.usage(), connections)),
+        })
     }
 
     fn status(&self) -> Status {

@@ -26,6 +26,12 @@ pub(crate) fn raise_open_files() -> usize {
     now.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX))
 }
 
+/// The limit on open files as far as it can be raised.
+pub(crate) fn most_open_files() -> usize {
+    let most = getrlimit(Resource::Nofile).maximum;
+    most.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX))
+}
+
 /// How the open files are shared out: connections, and files kept open for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OpenFiles {

@@ -150,6 +150,11 @@ pub trait Vfs: Send + Sync {
     /// Brings everything written so far to stable storage.
     fn sync(&self) -> Result<()>;
 
+    /// Where the file is now, for people to read: a path of the server's machine.
+    fn path(&self, _cx: &Cx<'_>, _of: &Handle) -> Result<Vec<u8>> {
+        Err(Error::NotSupported)
+    }
+
     /// A client has opened the file for `cx.opened`: it stays usable so without a name, and
     /// without permission, until [`Vfs::let_go`]. Once for each access is enough, however many
     /// have it open.

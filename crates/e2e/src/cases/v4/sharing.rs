@@ -9,9 +9,9 @@ use anyhow::{Context, Result, ensure};
 
 use super::super::Case;
 use super::{TwoClients, at, nothing_open, two_clients};
-use crate::scene::{Backing, Scene};
+use crate::scene::{Backing, MOUNT, Scene};
 use crate::server::Setup;
-use crate::session::{Errno, Open, fails};
+use crate::session::{Errno, LockKind, LockMode, Open, fails};
 use crate::version::Version;
 
 /// The tests of this theme.
@@ -19,6 +19,7 @@ pub const CASES: &[Case] = &[
     Case::new("v4.removed_while_open", "what one removes or replaces the other goes on with", open),
     Case::new("v4.between_versions", "what one closed the other reads, whatever they speak", mixed),
     Case::new("v4.modes", "an open file goes on when its mode and name change", modes),
+    Case::new("v4.listed", "what clients hold is listed, and can be taken from them", listed),
     Case::new("v4.rights", "an open file goes on when it is made another's", rights),
 ];
 
@@ -126,4 +127,34 @@ fn rights(scene: &mut Scene) -> Result<()> {
         root.unlink(&*path)?;
     }
     nothing_open(scene)
+}
+
+fn listed(scene: &mut Scene) -> Result<()> {
+    let client = scene.ordinary(Backing::Memory, Setup::default(), "vers=4.2")?;
+    let session = client.root()?;
+    let file = session.create(format!("{MOUNT}/listed"), 0o644)?;
+    session.lock(file, LockKind::Process, LockMode::Exclusive, (10, 20))?;
+    let path = scene.directory().join("listed").display().to_string();
+    let opens = scene.ask_server("opens")?;
+    let open = &opens["entries"][0];
+    same!(open["path"].as_str(), Some(&*path), "the open file");
+    same!(open["kind"].as_str(), Some("open"), "how it is held");
+    let locks = scene.ask_server("locks")?;
+    let lock = &locks["entries"][0];
+    same!((lock["start"].as_u64(), lock["last"].as_u64()), (Some(10), Some(29)), "the lock");
+    same!(lock["client"].clone(), open["client"].clone(), "whose lock it is");
+    let clients = scene.ask_server("clients")?;
+    same!(clients["total"].as_u64(), Some(1), "clients");
+    same!(clients["entries"][0]["id"].clone(), open["client"].clone(), "the client");
+    same!(scene.ask_server("sessions")?["total"].as_u64(), Some(1), "sessions");
+    // Evicted, it begins anew, and says that the lock is lost.
+    let id = open["client"].as_str().context("an id")?;
+    scene.ask_server(&format!("evict {id}"))?;
+    same!(scene.ask_server("locks")?["total"].as_u64(), Some(0), "locks of nobody");
+    session.put(format!("{MOUNT}/anew"), 0o644, b"goes on")?;
+    let again = scene.ask_server("clients")?;
+    same!(again["total"].as_u64(), Some(1), "the client after all");
+    ensure!(again["entries"][0]["id"] != clients["entries"][0]["id"], "it has another id");
+    session.close(file).ok();
+    Ok(())
 }

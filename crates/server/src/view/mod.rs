@@ -1,0 +1,9 @@
+//! What the admin socket tells of clients and limits, as it travels.
+
+mod limits;
+mod state;
+
+pub use limits::{Bound, Unit, defaults};
+pub(crate) use limits::{Facts, of_server};
+pub use state::{ClientView, LISTED, Listing, LockView, OpenView, SessionView};
+pub(crate) use state::{clients, locks, opens, sessions};
