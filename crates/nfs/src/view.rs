@@ -18,6 +18,8 @@ pub struct Usage {
     pub files: FileCounts,
     /// Bytes of replies kept in sessions.
     pub session_reply_bytes: usize,
+    /// Copies that go on after COPY was answered, or whose end a client was not told.
+    pub copies: usize,
 }
 
 impl NfsService {
@@ -75,6 +77,7 @@ impl NfsService {
             sessions: state.sessions().len(),
             files: state.file_counts(),
             session_reply_bytes: state.reply_cache_bytes(),
+            copies: state.copy_count(),
         }
     }
 

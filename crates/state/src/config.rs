@@ -66,6 +66,10 @@ pub struct Limits {
     pub states_per_client: usize,
     /// Delegations in all.
     pub delegations: usize,
+    /// Copies of one client that go on after COPY was answered, or whose end it was not told.
+    pub copies_per_client: usize,
+    /// Such copies of all clients.
+    pub copies: usize,
 }
 
 impl Default for Limits {
@@ -84,6 +88,8 @@ impl Default for Limits {
             operations: 64,
             states_per_client: 1 << 20,
             delegations: 64 << 10,
+            copies_per_client: 64,
+            copies: 1024,
         }
     }
 }

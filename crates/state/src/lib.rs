@@ -8,6 +8,7 @@
 mod base;
 mod client;
 mod config;
+mod copy;
 mod effect;
 mod file;
 mod grace;
@@ -26,6 +27,7 @@ pub use client::{
     Standing,
 };
 pub use config::{Config, Limits};
+pub use copy::{AsyncCopy, CopyProgress};
 pub use effect::Effect;
 pub use file::{
     Attributes, ByteRange, Change, Claim, Closed, Conflict, Delegation, DelegationInfo, FileCounts,

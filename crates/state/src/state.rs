@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::client::Clients;
+use crate::copy::Copies;
 use crate::file::Files;
 use crate::grace::Grace;
 use crate::session::Sessions;
@@ -24,6 +25,7 @@ pub struct State {
     pub(crate) sessions: Sessions,
     pub(crate) grace: Grace,
     pub(crate) files: Files,
+    pub(crate) copies: Copies,
 }
 
 impl State {
@@ -47,6 +49,7 @@ impl State {
             sessions: Sessions::new(),
             grace: Grace::new(recovered, now),
             files: Files::new(instance, seed),
+            copies: Copies::default(),
             config,
         }
     }

@@ -174,9 +174,8 @@ mod tests {
         let own = ServerProcess::open(std::process::id()).unwrap();
         let meter = CpuMeter::start(Some(&own)).unwrap();
         // By this thread's clock: what other tests' threads use goes away when they end.
-        let own_thread = || -> Duration {
-            clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
-        };
+        let own_thread =
+            || -> Duration { clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default() };
         let begun = own_thread();
         while own_thread() < begun + Duration::from_millis(60) {}
         let (client, server) = meter.stop().unwrap();

@@ -159,6 +159,8 @@ impl Bounds {
             operations,
             states_per_client,
             delegations,
+            copies_per_client,
+            copies,
         } = *limits;
         self.add("state.clients", clients, Count, "clients of NFSv4");
         self.used(usage.map(|usage| usage.clients));
@@ -178,6 +180,9 @@ impl Bounds {
         self.add("state.states_per_client", states_per_client, Count, meaning);
         self.add("state.delegations", delegations, Count, "files lent to clients");
         self.used(usage.map(|usage| usage.files.delegations));
+        self.add("state.copies_per_client", copies_per_client, Count, "long copies of one client");
+        self.add("state.copies", copies, Count, "long copies in all");
+        self.used(usage.map(|usage| usage.copies));
     }
 }
 

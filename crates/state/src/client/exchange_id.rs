@@ -142,7 +142,7 @@ impl State {
     /// RFC 7530 §9.1.1).
     pub(super) fn is_in_use(&self, client: &Client, now: Now) -> bool {
         !client.is_courteous(now, &self.config)
-            && (client.has_sessions() || client.held.has_state())
+            && (client.has_sessions() || client.held.has_state() || client.copies.any_goes_on())
     }
 }
 

@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use hayase_proto::nfs4::{CreateSessionResOk, SessionId, Verifier};
 
+use crate::copy::HeldCopies;
 use crate::file::Held;
 use crate::sharded::lock;
 use crate::{ClientId, ClientName, ClientRecord, Principal, Protocol};
@@ -57,6 +58,7 @@ pub(crate) struct Client {
     callback: CallbackHealth,
     /// Opens, locks and delegations.
     pub(crate) held: Held,
+    pub(crate) copies: HeldCopies,
     inner: Mutex<Inner>,
 }
 
@@ -111,6 +113,7 @@ impl Client {
             recorded: AtomicBool::new(false),
             barred: AtomicBool::new(false),
             held: Held::default(),
+            copies: HeldCopies::default(),
             callback: CallbackHealth::default(),
             inner: Mutex::default(),
         }

@@ -25,11 +25,13 @@ impl State {
         self.take_all(client, now, effects);
     }
 
-    /// Ends what a client that is in no table any more has: sessions, opens, locks, delegations.
+    /// Ends what a client that is in no table any more has: sessions, copies, opens, locks,
+    /// delegations.
     pub(crate) fn take_all(&self, client: &Client, now: Now, effects: &mut Vec<Effect>) {
         for id in client.sessions() {
             self.end_session(id);
         }
+        self.forget_copies(&client.copies);
         self.files.forget_client(client, now, effects);
     }
 

@@ -147,6 +147,12 @@ impl Files {
         }
     }
 
+    /// A stateid nobody has, and its number.
+    pub(crate) fn new_stateid(&self, seqid: u32) -> (u64, StateId) {
+        let number = self.names.next();
+        (number, self.names.stateid(number, seqid))
+    }
+
     /// A file's hash.
     fn hash(&self, key: &FileKey) -> u64 {
         self.keyed.hash_one(key)
