@@ -5,10 +5,11 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use hayase_vfs::{
-    Advice, Copied, Cx, Durability, Error, Handle, Result, Seek, Sought, Stability, Wcc,
+    Advice, Copied, Cx, Durability, Error, Handle, Result, Seek, Sought, Source, Stability, Wcc,
 };
 use rustix::fs::{
-    Advice as KernelAdvice, FallocateFlags, SeekFrom, copy_file_range, fadvise, fallocate, seek,
+    Advice as KernelAdvice, FallocateFlags, SeekFrom, Stat, copy_file_range, fadvise, fallocate,
+    fstat, seek,
 };
 use rustix::io::{Errno, ReadWriteFlags};
 
@@ -149,15 +150,53 @@ impl Core {
         self.may_change(cx)?;
         let (source, source_file, stat) = self.open_to_read(cx, from.0)?;
         self.may_read(cx, &source, &stat)?;
+        self.copy_into(cx, (&source_file, &stat, from.1), to, len, stability, wcc)
+    }
+
+    /// A file for another file system to copy from.
+    pub(crate) fn source(&self, cx: &Cx<'_>, of: &Handle) -> Result<Source> {
+        cx.may_block()?;
+        let (node, file, stat) = self.open_to_read(cx, of)?;
+        self.may_read(cx, &node, &stat)?;
+        Ok(Source { file })
+    }
+
+    pub(crate) fn copy_from(
+        &self,
+        cx: &Cx<'_>,
+        from: (&Source, u64),
+        to: (&Handle, u64),
+        len: u64,
+        stability: Stability,
+        wcc: &mut Wcc,
+    ) -> Result<Copied> {
+        self.may_change(cx)?;
+        let stat = fstat(&from.0.file).or_error("stat", &from.0.file)?;
+        self.copy_into(cx, (&from.0.file, &stat, from.1), to, len, stability, wcc)
+    }
+
+    /// Copies from an open file, of which permissions have been looked at, with its attributes.
+    fn copy_into(
+        &self,
+        cx: &Cx<'_>,
+        (source, source_stat, from): (&OwnedFd, &Stat, u64),
+        to: (&Handle, u64),
+        len: u64,
+        stability: Stability,
+        wcc: &mut Wcc,
+    ) -> Result<Copied> {
         let (node, file) = self.open_to_write(cx, to.0, wcc)?;
-        let len = len.min(COPY_BYTES).min((stat.st_size as u64).saturating_sub(from.1));
+        let len = len.min(COPY_BYTES).min((source_stat.st_size as u64).saturating_sub(from));
         if to.1.checked_add(len).is_none_or(|end| end > END) {
             return Err(Error::TooBig);
         }
-        if source.handle == node.handle && from.1.abs_diff(to.1) < len {
+        let target_stat = fstat(&file).or_error("stat", &file)?;
+        let same =
+            (source_stat.st_dev, source_stat.st_ino) == (target_stat.st_dev, target_stat.st_ino);
+        if same && from.abs_diff(to.1) < len {
             return Err(Error::Invalid);
         }
-        let (count, failure) = copy(&source_file, from.1, &file, to.1, len);
+        let (count, failure) = copy(source, from, &file, to.1, len);
         node.wrote();
         wcc.after = Some(node.attr_of(&node.stat()?));
         match failure {

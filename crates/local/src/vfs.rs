@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use hayase_vfs::{
     Access, Acl, Advice, Attr, ConflictListener, Copied, Cx, DirRead, EntrySink, Features, FsInfo,
     FsStat, Handle, LocalLock, LockMode, LockRange, Name, NewNode, Node as Found, Open, PathConf,
-    Quota, QuotaOf, Read, Result, Seek, SetAttr, SetXattr, Sought, Stability, Time, Vfs, Watch,
-    Wcc, Written, XattrName, XattrSink,
+    Quota, QuotaOf, Read, Result, Seek, SetAttr, SetXattr, Sought, Source, Stability, Time, Vfs,
+    Watch, Wcc, Written, XattrName, XattrSink,
 };
 
 use crate::LocalFs;
@@ -273,6 +273,22 @@ impl Vfs for LocalFs {
         wcc: &mut Wcc,
     ) -> Result<Copied> {
         self.core.copy_range(cx, from, to, len, stability, wcc)
+    }
+
+    fn source(&self, cx: &Cx<'_>, of: &Handle) -> Result<Source> {
+        self.core.source(cx, of)
+    }
+
+    fn copy_from(
+        &self,
+        cx: &Cx<'_>,
+        from: (&Source, u64),
+        to: (&Handle, u64),
+        len: u64,
+        stability: Stability,
+        wcc: &mut Wcc,
+    ) -> Result<Copied> {
+        self.core.copy_from(cx, from, to, len, stability, wcc)
     }
 
     fn clone_range(

@@ -3,8 +3,8 @@
 use crate::{
     Access, Acl, Advice, Attr, ConflictListener, Copied, Cx, DirRead, EntrySink, Error, Features,
     FsInfo, FsStat, Handle, LocalLock, LockMode, LockRange, Name, NewNode, Node, Open, PathConf,
-    Quota, QuotaOf, Read, Result, Seek, SetAttr, SetXattr, Sought, Stability, Time, Watch, Wcc,
-    Written, XattrName, XattrSink,
+    Quota, QuotaOf, Read, Result, Seek, SetAttr, SetXattr, Sought, Source, Stability, Time, Watch,
+    Wcc, Written, XattrName, XattrSink,
 };
 
 /// A file system that can be exported.
@@ -280,6 +280,25 @@ pub trait Vfs: Send + Sync {
         &self,
         _cx: &Cx<'_>,
         _from: (&Handle, u64),
+        _to: (&Handle, u64),
+        _len: u64,
+        _stability: Stability,
+        _wcc: &mut Wcc,
+    ) -> Result<Copied> {
+        Err(Error::NotSupported)
+    }
+
+    /// The file itself, if the kernel knows it, for another file system to copy from by
+    /// [`Vfs::copy_from`]. Needs permission to read.
+    fn source(&self, _cx: &Cx<'_>, _of: &Handle) -> Result<Source> {
+        Err(Error::NotSupported)
+    }
+
+    /// As [`Vfs::copy_range`], from a file of another file system.
+    fn copy_from(
+        &self,
+        _cx: &Cx<'_>,
+        _from: (&Source, u64),
         _to: (&Handle, u64),
         _len: u64,
         _stability: Stability,

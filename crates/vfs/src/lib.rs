@@ -37,7 +37,7 @@ pub use lock::{LocalLock, LockMode, LockRange};
 pub use name::Name;
 pub use node::{Access, Node, Wcc};
 pub use quota::{Quota, QuotaOf};
-pub use range::{Advice, Copied, Seek, Sought};
+pub use range::{Advice, Copied, Seek, Sought, Source};
 pub use waiting::{Waiting, tell_of_waiting, wait_for};
 pub use watch::{ConflictListener, Watch};
 pub use xattr::{SetXattr, XATTR_VALUE_MAX, XattrName, XattrSink, list_xattr_names};

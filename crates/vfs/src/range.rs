@@ -1,4 +1,7 @@
-//! Holes, space and copies within a file system (RFC 7862 §4, §6, §7).
+//! Holes, space and copies (RFC 7862 §4, §6, §7).
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use crate::Stability;
 
@@ -28,6 +31,13 @@ pub struct Copied {
     pub count: u64,
     /// How stable they are: at least as asked.
     pub stability: Stability,
+}
+
+/// An open file that its reader may read, for another file system to copy from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The file. Where it is at is nobody's to rely on.
+    pub file: Arc<OwnedFd>,
 }
 
 /// How data will be used (RFC 7862 §15.5).
