@@ -20,6 +20,8 @@ pub struct Limits {
     pub held_calls: usize,
     /// Symbolic links followed in the path of one MNT.
     pub mount_links: usize,
+    /// Threads for copies that go on after COPY was answered.
+    pub copy_threads: usize,
 }
 
 impl Default for Limits {
@@ -33,6 +35,7 @@ impl Default for Limits {
             mount_list: 4096,
             held_calls: 4,
             mount_links: 40,
+            copy_threads: 4,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! From an RPC record to its reply.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use arc_swap::ArcSwap;
 use hayase_buf::ReplyBuf;
@@ -42,11 +42,12 @@ pub(crate) struct Server {
     pub(crate) replies: ReplyCache,
     pub(crate) mounts: MountList,
     pub(crate) v4: Arc<v4::Shared>,
+    pub(crate) copying: v4::Copying,
 }
 
 /// The NFS and MOUNT programs of one server.
 pub struct NfsService {
-    pub(crate) server: Server,
+    pub(crate) server: Arc<Server>,
     generations: AtomicU64,
 }
 
@@ -67,7 +68,10 @@ impl NfsService {
         let v4 =
             Arc::new(v4::Shared::new(setup, key.clone(), Arc::clone(&exports), limits.held_calls));
         v4.listen(&exports.load());
-        let server = Server { exports, key, names, identities, limits, replies, mounts, v4 };
+        let server = Arc::new_cyclic(|server| {
+            let copying = v4::Copying::new(Weak::clone(server), limits.copy_threads);
+            Server { exports, key, names, identities, limits, replies, mounts, v4, copying }
+        });
         NfsService { server, generations: AtomicU64::new(1) }
     }
 
@@ -102,6 +106,11 @@ impl NfsService {
     /// To be called once a second: ends leases and grace.
     pub fn tick(&self) {
         self.server.v4.tick();
+    }
+
+    /// Stops what goes on without calls: copies. There will be no others.
+    pub fn stop(&self) {
+        self.server.copying.stop();
     }
 
     /// Where the data of a WRITE starts in its record, judged from the first bytes.
@@ -181,6 +190,13 @@ impl NfsService {
             (nfsacl::PROGRAM, _) => crate::nfsacl::answer(&call, header, args, reply.bytes_mut()),
             _ => crate::mount::answer(&call, header, args, reply.bytes_mut()),
         }
+    }
+}
+
+impl Drop for NfsService {
+    /// The threads that copy hold on to what all calls share.
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 

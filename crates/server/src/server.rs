@@ -164,6 +164,7 @@ impl Server {
         let Server { shared, transport, udp, portmap, _ticker: ticker, _admin: admin } = self;
         drop(portmap);
         drop(udp);
+        shared.programs.0.stop();
         let drained = transport.stop(DRAIN);
         let synced = shared.backends.sync();
         drop(ticker);

@@ -336,5 +336,6 @@ pub(crate) fn real(object: &Object, pseudo: Status) -> Result<&Target, Fault> {
         Object::Pseudo(_) => Err(pseudo.into()),
         Object::Barred(..) => Err(Status::WrongSec.into()),
         Object::Moved(_) => Err(Status::Moved.into()),
+        Object::Foreign => Err(Status::Stale.into()),
     }
 }

@@ -4,6 +4,7 @@
 mod attr;
 mod callback;
 mod compound;
+mod copying;
 mod effects;
 mod fault;
 mod held;
@@ -23,6 +24,7 @@ mod table;
 mod who;
 
 pub use callback::{Dialer, NoDialer, Replied};
+pub(crate) use copying::Copying;
 pub(crate) use pseudo::PseudoTree;
 pub(crate) use setup::Shared;
 pub use setup::{Clock, Delegations, NoRecords, Records, Setup};

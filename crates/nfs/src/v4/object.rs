@@ -22,6 +22,9 @@ pub(crate) enum Object {
     Barred(ExportId),
     /// The root of an export that is found elsewhere.
     Moved(Target),
+    /// Nothing of this server. It can only be saved, as the source of a copy from another server
+    /// is; who uses it finds it stale (RFC 7862 §15.2.3).
+    Foreign,
 }
 
 /// An object whose attributes are told.
@@ -112,6 +115,7 @@ impl Compound<'_> {
         match object {
             Object::Barred(..) => Err(Status::WrongSec.into()),
             Object::Moved(_) => Err(Status::Moved.into()),
+            Object::Foreign => Err(Status::Stale.into()),
             Object::Pseudo(node) => Ok(self.pseudo_subject(*node)),
             Object::Real(file) => {
                 let attr = file.vfs().attr(&file.cx(), &file.handle)?;

@@ -174,6 +174,11 @@ impl<'l> Client<'l> {
         Client { peer: self.peer.with_channel(channel), ..self }
     }
 
+    /// The connection ends.
+    pub fn hang_up(&self) {
+        self.lab.service.disconnected(&self.peer);
+    }
+
     /// The record of a call.
     pub fn record(&self, xid: u32, [prog, vers, proc]: [u32; 3], args: &Args) -> Vec<u8> {
         let header = super::args().words([xid, 0, 2, prog, vers, proc]);

@@ -10,6 +10,7 @@ mod session_client;
 mod attributes;
 mod beyond;
 mod compound;
+mod copying;
 mod data;
 mod delegation;
 mod listing;

@@ -6,6 +6,7 @@ use crate::common::{Args, Client, Lab, Reply, args, program};
 pub mod stat {
     pub const OK: u32 = 0;
     pub const NOENT: u32 = 2;
+    pub const IO: u32 = 5;
     pub const NXIO: u32 = 6;
     pub const ACCESS: u32 = 13;
     pub const EXIST: u32 = 17;
@@ -13,6 +14,7 @@ pub mod stat {
     pub const NOTDIR: u32 = 20;
     pub const ISDIR: u32 = 21;
     pub const INVAL: u32 = 22;
+    pub const NOSPC: u32 = 28;
     pub const ROFS: u32 = 30;
     pub const NAMETOOLONG: u32 = 63;
     pub const NOTEMPTY: u32 = 66;
@@ -50,7 +52,9 @@ pub mod stat {
     pub const OP_NOT_IN_SESSION: u32 = 10071;
     pub const SEQ_FALSE_RETRY: u32 = 10076;
     pub const NOT_ONLY_OP: u32 = 10081;
+    pub const WRONG_TYPE: u32 = 10083;
     pub const UNION_NOTSUPP: u32 = 10090;
+    pub const OFFLOAD_DENIED: u32 = 10091;
     pub const NOXATTR: u32 = 10095;
     pub const NOTSUPP: u32 = 10004;
 }
@@ -87,15 +91,20 @@ pub mod op {
     pub const VERIFY: u32 = 37;
     pub const WRITE: u32 = 38;
     pub const EXCHANGE_ID: u32 = 42;
+    pub const BIND_CONN_TO_SESSION: u32 = 41;
     pub const CREATE_SESSION: u32 = 43;
     pub const DESTROY_SESSION: u32 = 44;
     pub const SEQUENCE: u32 = 53;
     pub const RECLAIM_COMPLETE: u32 = 58;
     pub const ALLOCATE: u32 = 59;
     pub const COPY: u32 = 60;
+    pub const COPY_NOTIFY: u32 = 61;
     pub const DEALLOCATE: u32 = 62;
+    pub const OFFLOAD_CANCEL: u32 = 66;
+    pub const OFFLOAD_STATUS: u32 = 67;
     pub const READ_PLUS: u32 = 68;
     pub const SEEK: u32 = 69;
+    pub const CLONE: u32 = 71;
     pub const GETXATTR: u32 = 72;
     pub const SETXATTR: u32 = 73;
     pub const LISTXATTRS: u32 = 74;

@@ -133,6 +133,7 @@ impl Bounds {
             mount_list,
             held_calls,
             mount_links,
+            copy_threads,
         } = *limits;
         self.add("nfs.transfer_bytes", transfer_bytes, Bytes, "one READ or WRITE");
         self.add("nfs.listing_bytes", listing_bytes, Bytes, "one directory listing");
@@ -142,6 +143,7 @@ impl Bounds {
         self.add("nfs.mount_list", mount_list, Count, "mounts that showmount lists");
         self.add("nfs.mount_links", mount_links, Count, "symbolic links in a mounted path");
         self.add("nfs.held_calls", held_calls, Count, "calls that wait for a delegation");
+        self.add("nfs.copy_threads", copy_threads, Count, "threads for long copies");
     }
 
     fn state(&mut self, limits: &hayase_state::Limits, usage: Option<&Usage>) {

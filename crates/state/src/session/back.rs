@@ -244,6 +244,11 @@ impl State {
         }
     }
 
+    /// Whether a callback to a client can be expected to arrive.
+    pub fn can_call_back(&self, client: ClientId) -> bool {
+        self.clients.get(client).is_some_and(|client| client.callback_works())
+    }
+
     /// Whether callbacks to a client arrive, as found out by trying (with `CB_NULL`, for example).
     pub fn callback_path(&self, client: ClientId, works: bool) {
         if let Some(client) = self.clients.get(client) {

@@ -2,8 +2,8 @@
 
 use hayase_proto::nfs4::{
     Attr, Attrs, Bitmap, CB_PROC_COMPOUND, CB_PROC_NULL, CB_VERSION, CbGetAttrArgs,
-    CbNotifyLockArgs, CbOp, CbRecallArgs, CbSequenceArgs, CompoundReply, CompoundWriter, LockOwner,
-    Res4, Status,
+    CbNotifyLockArgs, CbOffloadArgs, CbOp, CbRecallArgs, CbSequenceArgs, CompoundReply,
+    CompoundWriter, LockOwner, ReferringCall, ReferringCallList, Res4, Status,
 };
 use hayase_rpc::{AuthSysArgs, CallHeader, OpaqueAuth, decode_reply, encode_call, flavor};
 use hayase_state::{Attributes, Callback, CallbackAddress, CallbackSec, ClientId, FileKey};
@@ -86,11 +86,20 @@ pub(super) fn encode(
         slotid: callback.slot,
         highest_slotid: callback.highest_slot,
         cachethis: false,
-        referring_call_lists: Array(Vec::new()),
+        referring_call_lists: Array(referring(message).into_iter().collect()),
     });
     push(&mut writer, client, message, seal);
     writer.finish();
     record
+}
+
+/// The request of the client's that a message follows from: a client that does not have its
+/// answer yet waits for it, or says DELAY.
+fn referring(message: &Message) -> Option<ReferringCallList> {
+    let Message::Offload { called_in: Some(called_in), .. } = message else { return None };
+    let call = ReferringCall { sequenceid: called_in.sequence, slotid: called_in.slot };
+    let sessionid = called_in.session;
+    Some(ReferringCallList { sessionid, referring_calls: Array(vec![call]) })
 }
 
 /// Appends the header of a call.
@@ -129,6 +138,10 @@ fn push(
             let fh = seal(file);
             let lock_owner = LockOwner { clientid: client.0, owner: Opaque(owner) };
             writer.push(&CbNotifyLockArgs { fh: fh.as_nfs4(), lock_owner });
+        }
+        Message::Offload { stateid, target, info, .. } => {
+            let (stateid, offload_info, fh) = (*stateid, *info, seal(target));
+            writer.push(&CbOffloadArgs { fh: fh.as_nfs4(), stateid, offload_info });
         }
     }
 }

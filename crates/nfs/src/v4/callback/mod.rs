@@ -1,5 +1,5 @@
-//! Calls to clients: recalls of delegations, questions about delegated files, news of locks
-//! (RFC 8881 §20, RFC 7530 §18).
+//! Calls to clients: recalls of delegations, questions about delegated files, news of locks and
+//! of copies (RFC 8881 §20, RFC 7530 §18, RFC 7862 §16).
 //!
 //! A call goes out on a connection that the client has bound to a session. Its reply comes
 //! in among the client's own calls and is told from them by its message type. A call whose
@@ -7,6 +7,7 @@
 
 mod dial;
 mod message;
+mod offload;
 mod pending;
 
 use std::collections::{HashMap, HashSet};
@@ -14,8 +15,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hayase_proto::nfs4::StateId;
-use hayase_state::{Attributes, Callback, CallbackOutcome, CallbackPath, ClientId, FileKey, Now};
+use hayase_proto::nfs4::{OffloadInfo, SessionId, StateId};
+use hayase_state::{
+    Attributes, Callback, CallbackOutcome, CallbackPath, ClientId, FileKey, Now, Ticket,
+};
 
 use super::setup::Shared;
 use crate::peer::{Channel, Peer};
@@ -45,6 +48,24 @@ pub(crate) enum Message {
     GetAttr { file: FileKey },
     /// This lock may be had.
     NotifyLock { owner: Arc<[u8]>, file: FileKey },
+    /// This copy has ended, and how. The client may not have the answer yet to the COPY it began
+    /// with.
+    Offload { stateid: StateId, target: FileKey, info: OffloadInfo, called_in: Option<CalledIn> },
+}
+
+/// A request of a client's that a call of ours follows from (RFC 8881 §2.10.6.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CalledIn {
+    session: SessionId,
+    slot: u32,
+    sequence: u32,
+}
+
+impl CalledIn {
+    pub(crate) fn of(ticket: &Ticket) -> Self {
+        let reply = ticket.reply();
+        CalledIn { session: reply.sessionid, slot: reply.slotid, sequence: reply.sequenceid }
+    }
 }
 
 /// Calls under way, and where calls can be sent.
@@ -182,6 +203,9 @@ impl Shared {
         }
         let Some(answer) = answer else {
             self.state.callback_done(callback, CallbackOutcome::Lost);
+            if matches!(call.message, Message::Offload { .. }) {
+                self.callbacks.lock().waiting.push(call);
+            }
             return;
         };
         let outcome = match answer.sequence {
@@ -192,7 +216,9 @@ impl Shared {
         if let (Some(reply), Some(attributes)) = (reply, answer.attributes) {
             reply.send(attributes);
         }
-        if answer.sequence.is_some() || answer.is_puzzled() {
+        if let Message::Offload { stateid, .. } = call.message {
+            self.offload_answered(call, stateid, &answer);
+        } else if answer.sequence.is_some() || answer.is_puzzled() {
             self.try_later(call, &answer);
         }
     }
@@ -284,6 +310,7 @@ impl Shared {
             }
             // News that are old are none.
             Message::NotifyLock { .. } => call.tries == 0,
+            Message::Offload { stateid, .. } => self.state.is_copy_untold(call.client, stateid),
             Message::Null | Message::GetAttr { .. } => false,
         }
     }

@@ -21,6 +21,7 @@ pub(crate) fn access(compound: &mut Compound<'_>, args: AccessArgs) -> Result<Ac
     match compound.current()? {
         Object::Barred(..) => Err(Status::WrongSec.into()),
         Object::Moved(_) => Err(Status::Moved.into()),
+        Object::Foreign => Err(Status::Stale.into()),
         Object::Pseudo(_) => {
             let supported = asked & OF_DIRECTORIES;
             Ok(AccessResOk { supported, access: supported & !CHANGES })

@@ -1,15 +1,20 @@
-//! CLONE (RFC 7862 §15.13).
+//! CLONE (RFC 7862 §15.13), within one export: each is a file system of its own to clients.
 
 use hayase_proto::nfs4::{CloneArgs, Status};
 use hayase_state::IoAccess;
 use hayase_vfs::Wcc;
 
-use super::copy::{both, check_range, ends};
-use crate::v4::compound::Compound;
+use super::copy::check_range;
+use crate::v4::compound::{Compound, real};
+use crate::v4::copying::both;
 use crate::v4::fault::Fault;
 
 pub(crate) fn clone(compound: &mut Compound<'_>, args: CloneArgs) -> Result<(), Fault> {
-    let (from, to) = ends(compound)?;
+    let from = real(compound.saved()?, Status::IsDir)?;
+    let to = compound.file(Status::IsDir)?;
+    if !from.same_export(to) {
+        return Err(Status::XDev.into());
+    }
     check_range(args.src_offset, args.count)?;
     check_range(args.dst_offset, args.count)?;
     // The saved stateid goes with the saved file handle.

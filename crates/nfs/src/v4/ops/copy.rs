@@ -1,51 +1,81 @@
-//! COPY within this server, at once (RFC 7862 §15.2), and what is said of copies that run by
-//! themselves or come from other servers, of which there are none (§15.3, §15.8, §15.9).
+//! COPY within this server (RFC 7862 §15.2).
+//!
+//! Short copies, and those that the client wants so, are made at once; others go on by
+//! themselves, and the client is called back at the end.
 
-use hayase_proto::nfs4::{
-    CopyArgs, CopyNotifyArgs, CopyNotifyResOk, CopyRequirements, CopyResOk, OffloadCancelArgs,
-    OffloadStatusArgs, OffloadStatusResOk, StableHow, Status, WriteResponse,
-};
+use hayase_proto::nfs4::{CopyArgs, CopyRequirements, CopyResOk, StableHow, Status, WriteResponse};
 use hayase_state::IoAccess;
-use hayase_vfs::{Cx, Error, Stability, Wcc};
+use hayase_vfs::{FileType, Stability};
 
 use crate::call::Target;
+use crate::v4::callback::CalledIn;
 use crate::v4::compound::{Compound, real};
+use crate::v4::copying::{Ends, Job, Plan, copy_piece};
 use crate::v4::fault::Fault;
 
-/// So much is copied before there is an answer; the client asks for the rest.
-const BYTES_AT_ONCE: u64 = 256 << 20;
+/// So much is copied at most before there is an answer; the client asks for the rest.
+const MOST_BYTES_AT_ONCE: u64 = 256 << 20;
+
+/// So much is copied at once also for clients that would be called back.
+const BYTES_WORTH_NO_CALL: u64 = 16 << 20;
+
+/// What a copy that goes on by itself begins with, so that whatever forbids it is told at once.
+const FIRST_BYTES: u64 = 1 << 20;
 
 pub(crate) fn copy(compound: &mut Compound<'_>, args: CopyArgs<'_>) -> Result<CopyResOk, Fault> {
     if !args.source_server.0.is_empty() {
-        return Err(Status::NotSupp.into());
+        // Not NOTSUPP, after which Linux would not even copy within this server any more.
+        return Err(Status::OffloadDenied.into());
     }
-    let (from, to) = ends(compound)?;
+    let from = real(compound.saved()?, Status::WrongType)?;
+    let to = compound.file(Status::WrongType)?;
     check_range(args.src_offset, args.count)?;
     check_range(args.dst_offset, args.count)?;
+    let size = regular_size(from)?;
+    regular_size(to)?;
+    if from.same_export(to) && from.handle == to.handle {
+        return Err(Status::Inval.into());
+    }
     let src_stateid = compound.saved_stateid(args.src_stateid)?;
-    let read = compound.may_by(from, &src_stateid, IoAccess::Read)?;
-    let write = compound.may(to, args.dst_stateid, IoAccess::Write)?;
+    let may_read = compound.may_by(from, &src_stateid, IoAccess::Read)?.opened;
+    let may_write = compound.may(to, args.dst_stateid, IoAccess::Write)?.opened;
     if to.is_read_only() {
         return Err(Status::Rofs.into());
     }
-    let (vfs, cx) = (to.vfs(), both(&read, &write));
-    let attr = vfs.attr(&from.cx(), &from.handle)?;
     let end = match args.count {
-        0 => attr.size,
+        0 => size,
         count => args.src_offset + count,
     };
     // RFC 7862 §15.2.3: what is to be copied has to be there.
-    if args.src_offset > attr.size || end > attr.size {
+    if args.src_offset > size || end > size {
         return Err(Status::Inval.into());
     }
-    let writeverf = vfs.write_verifier().to_be_bytes();
-    let wanted = (end - args.src_offset).min(BYTES_AT_ONCE);
+    let wanted = end - args.src_offset;
+    let (from_offset, to_offset) = (args.src_offset, args.dst_offset);
+    let (from, to) = (from.clone(), to.clone());
+    let ends = Ends { from, to, may_read, may_write, from_offset, to_offset };
+    let callable =
+        compound.client().filter(|client| compound.call.server.v4.state.can_call_back(*client));
+    match callable {
+        Some(client) if !args.synchronous && wanted > BYTES_WORTH_NO_CALL => {
+            by_itself(compound, client, ends, wanted)
+        }
+        _ => at_once(&ends, wanted.min(MOST_BYTES_AT_ONCE)),
+    }
+}
+
+/// The size of what has to be a regular file.
+fn regular_size(file: &Target) -> Result<u64, Fault> {
+    let attr = file.vfs().attr(&file.cx(), &file.handle)?;
+    if attr.kind == FileType::Regular { Ok(attr.size) } else { Err(Status::WrongType.into()) }
+}
+
+/// Copies, then answers.
+fn at_once(ends: &Ends, wanted: u64) -> Result<CopyResOk, Fault> {
+    let writeverf = ends.to.vfs().write_verifier().to_be_bytes();
     let (mut count, mut stability) = (0, Stability::FileSync);
     while count < wanted {
-        let source = (&from.handle, args.src_offset + count);
-        let target = (&to.handle, args.dst_offset + count);
-        let how = Stability::Unstable;
-        match vfs.copy_range(&cx, source, target, wanted - count, how, &mut Wcc::default()) {
+        match copy_piece(ends, count, wanted - count) {
             Ok(copied) if copied.count == 0 => break,
             Ok(copied) => {
                 count += copied.count;
@@ -53,29 +83,58 @@ pub(crate) fn copy(compound: &mut Compound<'_>, args: CopyArgs<'_>) -> Result<Co
             }
             // What has been copied is told; the rest will fail the same when it is asked for.
             Err(_) if count > 0 => break,
-            Err(error) => return Err(super::not_regular(to, error)),
+            Err(error) => return Err(error.into()),
         }
     }
-    let committed = if count == 0 { StableHow::FileSync } else { stable_how(stability) };
     Ok(CopyResOk {
-        response: WriteResponse { callback_id: None, count, committed, writeverf },
+        response: WriteResponse {
+            callback_id: None,
+            count,
+            committed: stable_how(stability),
+            writeverf,
+        },
         requirements: CopyRequirements { consecutive: true, synchronous: true },
     })
 }
 
-/// Source and target, which have to be of one file system.
-pub(super) fn ends<'o>(compound: &'o Compound<'_>) -> Result<(&'o Target, &'o Target), Fault> {
-    let from = real(compound.saved()?, Status::IsDir)?;
-    let to = compound.file(Status::IsDir)?;
-    if !from.same_export(to) {
-        return Err(Error::CrossDevice.into());
+/// Begins to copy, and answers.
+fn by_itself(
+    compound: &Compound<'_>,
+    client: hayase_state::ClientId,
+    ends: Ends,
+    wanted: u64,
+) -> Result<CopyResOk, Fault> {
+    let server = compound.call.server;
+    let verifier = ends.to.vfs().write_verifier();
+    let first = copy_piece(&ends, 0, FIRST_BYTES)?;
+    let copy = server.v4.state.begin_copy(compound.now, client, ends.to.key())?;
+    copy.add(first.count);
+    let plan = Plan {
+        ends,
+        wanted,
+        verifier,
+        credential: compound.call.credential,
+        address: compound.call.peer.address,
+        generation: compound.table.generation,
+        called_in: compound.ticket.as_ref().map(CalledIn::of),
+    };
+    let stateid = copy.stateid();
+    if let Err(status) = server.copying.begin(Job::new(copy.clone(), plan)) {
+        // Nobody was told of it.
+        server.v4.state.cancel_copy(client, &stateid, &copy.target())?;
+        server.v4.state.end_copy(&copy, Err(status));
+        return Err(status.into());
     }
-    Ok((from, to))
-}
-
-/// The context to read the source and write the target in.
-pub(super) fn both<'w>(read: &Cx<'_>, write: &Cx<'w>) -> Cx<'w> {
-    Cx { opened: read.opened | write.opened, ..*write }
+    Ok(CopyResOk {
+        response: WriteResponse {
+            callback_id: Some(stateid),
+            // The callback tells.
+            count: 0,
+            committed: StableHow::Unstable,
+            writeverf: verifier.to_be_bytes(),
+        },
+        requirements: CopyRequirements { consecutive: true, synchronous: false },
+    })
 }
 
 /// Fails if a range leads past the last byte there can be.
@@ -89,24 +148,4 @@ pub(super) fn stable_how(stability: Stability) -> StableHow {
         Stability::DataSync => StableHow::DataSync,
         Stability::FileSync => StableHow::FileSync,
     }
-}
-
-/// No server can be told to copy from here.
-pub(crate) fn copy_notify<'a>(
-    _: &mut Compound<'_>,
-    _: CopyNotifyArgs<'_>,
-) -> Result<CopyNotifyResOk<'a>, Fault> {
-    Err(Status::NotSupp.into())
-}
-
-/// Every copy is finished when it is answered, so no stateid names one.
-pub(crate) fn offload_cancel(_: &mut Compound<'_>, _: OffloadCancelArgs) -> Result<(), Fault> {
-    Err(Status::BadStateId.into())
-}
-
-pub(crate) fn offload_status(
-    _: &mut Compound<'_>,
-    _: OffloadStatusArgs,
-) -> Result<OffloadStatusResOk, Fault> {
-    Err(Status::BadStateId.into())
 }

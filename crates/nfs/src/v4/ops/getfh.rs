@@ -20,6 +20,7 @@ pub(crate) fn getfh(
     let handle = match compound.current()? {
         Object::Barred(..) => return Err(Status::WrongSec.into()),
         Object::Moved(_) => return Err(Status::Moved.into()),
+        Object::Foreign => return Err(Status::Stale.into()),
         Object::Real(file) => file.seal(server, &file.handle),
         Object::Pseudo(node) => {
             server.key.seal(PSEUDO_EXPORT, &compound.table.pseudo.node(*node).handle)

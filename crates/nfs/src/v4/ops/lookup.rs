@@ -24,6 +24,7 @@ pub(super) fn find(compound: &Compound<'_>, name: Name<'_>) -> Result<Object, Fa
     match compound.current()? {
         Object::Barred(..) => Err(Status::WrongSec.into()),
         Object::Moved(_) => Err(Status::Moved.into()),
+        Object::Foreign => Err(Status::Stale.into()),
         Object::Pseudo(node) => in_pseudo(compound, *node, name),
         Object::Real(dir) => match dir.vfs().lookup(&dir.cx(), &dir.handle, name) {
             Ok(node) => compound.cross(dir.clone().with_handle(node.handle)),

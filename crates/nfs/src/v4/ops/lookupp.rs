@@ -23,6 +23,7 @@ pub(super) fn parent(compound: &Compound<'_>) -> Result<Object, Fault> {
     match compound.current()? {
         Object::Barred(..) => Err(Status::WrongSec.into()),
         Object::Moved(_) => Err(Status::Moved.into()),
+        Object::Foreign => Err(Status::Stale.into()),
         Object::Pseudo(node) => above(compound, *node),
         Object::Real(dir) if dir.handle == dir.vfs().root() => {
             let attr = dir.vfs().attr(&dir.cx(), &dir.handle)?;

@@ -1,4 +1,4 @@
-//! PUTFH (RFC 8881 §18.19, RFC 7530 §16.20).
+//! PUTFH (RFC 8881 §18.19, RFC 7530 §16.20, RFC 7862 §15.2.3).
 
 use hayase_proto::nfs4::{Op, PutFhArgs, Status};
 
@@ -7,7 +7,16 @@ use crate::v4::fault::Fault;
 use crate::v4::object::Object;
 
 pub(crate) fn putfh(compound: &mut Compound<'_>, args: PutFhArgs<'_>) -> Result<(), Fault> {
-    let object = compound.open_handle(args.object.0)?;
+    let object = match compound.open_handle(args.object.0) {
+        // The source of a copy from another server, perhaps. COPY refuses that in words after which
+        // clients copy themselves; to what PUTFH says here, Linux knows no such answer.
+        Err(Fault::Status(Status::BadHandle | Status::Stale))
+            if compound.minor >= 2 && compound.next == Some(Op::SaveFh) =>
+        {
+            Object::Foreign
+        }
+        object => object?,
+    };
     put(compound, object)
 }
 
@@ -18,6 +27,9 @@ pub(super) fn put(compound: &mut Compound<'_>, object: Object) -> Result<(), Fau
     let may_follow = |op: &Op| {
         matches!(op, Op::SecInfo | Op::SecInfoNoName | Op::PutFh | Op::PutRootFh | Op::PutPubFh)
     };
+    if matches!(object, Object::Foreign) && compound.next != Some(Op::SaveFh) {
+        return Err(Status::Stale.into());
+    }
     if matches!(object, Object::Barred(..)) && !compound.next.as_ref().is_some_and(may_follow) {
         return Err(Status::WrongSec.into());
     }

@@ -78,6 +78,7 @@ fn list(
     let eof = match compound.current()? {
         Object::Barred(..) => return Err(Status::WrongSec.into()),
         Object::Moved(_) => return Err(Status::Moved.into()),
+        Object::Foreign => return Err(Status::Stale.into()),
         Object::Pseudo(node) => entries.of_pseudo(*node, args.cookie, &mut writer)?,
         Object::Real(dir) => entries.of_dir(dir, args.cookie, &mut writer)?,
     };

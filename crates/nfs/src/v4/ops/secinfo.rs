@@ -1,7 +1,9 @@
 //! SECINFO and `SECINFO_NO_NAME` (RFC 8881 §18.29, §18.45, RFC 7530 §16.31).
 
 use hayase_exports::Flavor;
-use hayase_proto::nfs4::{SecInfo, SecInfoArgs, SecInfoNoNameArgs, SecInfoResOk, SecInfoStyle};
+use hayase_proto::nfs4::{
+    SecInfo, SecInfoArgs, SecInfoNoNameArgs, SecInfoResOk, SecInfoStyle, Status,
+};
 use hayase_xdr::Array;
 
 use super::lookup::find;
@@ -36,6 +38,7 @@ fn answer(compound: &mut Compound<'_>, object: &Object) -> Result<SecInfoResOk<'
         Object::Pseudo(_) => vec![Flavor::Sys, Flavor::None],
         Object::Real(file) | Object::Moved(file) => file.options().sec.iter().collect(),
         Object::Barred(export) => of_export(compound, *export)?,
+        Object::Foreign => return Err(Status::Stale.into()),
     };
     // RFC 8881 §2.6.3.1.1.8: what was asked about is no longer the current file handle.
     if compound.minor > 0 {

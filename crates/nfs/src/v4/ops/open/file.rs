@@ -126,6 +126,7 @@ fn existing(compound: &Compound<'_>, name: Name<'_>, opening: &Opening) -> Resul
         Object::Real(dir) => dir,
         Object::Barred(..) => return Err(Status::WrongSec.into()),
         Object::Moved(_) => return Err(Status::Moved.into()),
+        Object::Foreign => return Err(Status::Stale.into()),
         // What there is above the exports are directories.
         Object::Pseudo(_) => {
             super::super::lookup::find(compound, name)?;
