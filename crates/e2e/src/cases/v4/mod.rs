@@ -11,6 +11,7 @@ use crate::server::Setup;
 use crate::session::Session;
 use crate::version::Version::{self, V40, V41, V42};
 
+mod copies;
 mod delegations;
 mod features;
 mod locks;
@@ -29,6 +30,7 @@ pub fn cases() -> Vec<Case> {
         pseudo::CASES,
         referral::CASES,
         features::CASES,
+        copies::CASES,
         sharing::CASES,
         locks::CASES,
         recovery::CASES,
