@@ -62,8 +62,11 @@ impl Core {
             match self.codec.read_head(record, &call.request, sequence.as_ref()) {
                 Ok(Some(head)) => {
                     let count = head.count as usize;
-                    if head.count > asked || record.len() != head.data_at + count + padding(count) {
+                    if head.count > asked {
                         return Answer::Garbled(format!("{count} bytes were not asked for"));
+                    }
+                    if record.len() != head.data_at + count + padding(count) {
+                        return Answer::Garbled(format!("it does not have {count} bytes of data"));
                     }
                     if let Some(buffer) = call.read_buffer() {
                         buffer[..count].copy_from_slice(&record[head.data_at..][..count]);

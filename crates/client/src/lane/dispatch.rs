@@ -246,6 +246,10 @@ impl Core {
             self.lost_state = None;
         }
         if self.no_session {
+            // A server lets a client have so many sessions: one that has only lost its slots still counts.
+            if let Some(slots) = self.slots.take() {
+                self.shared.close_session(slots.session());
+            }
             self.slots = self.shared.open_session(self.calls.depth() as u32)?;
             self.no_session = false;
         }

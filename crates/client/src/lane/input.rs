@@ -309,3 +309,121 @@ fn awaiting(xid: [u8; 4], calls: &Calls, connection: usize) -> Result<u32, Nonse
         Nonsense { place: None, what }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    use hayase_buf::Buffer;
+    use hayase_proto::nfs3::{ReadHeadRes, ReadResHead};
+    use hayase_xdr::Encode;
+
+    use super::super::call::State;
+    use super::*;
+    use crate::net::Identity;
+    use crate::{FileHandle, OpenFile, Options, Request, Version};
+
+    /// A lane's calls, sent on connection 0: READs of these lengths, and for 0 a NULL.
+    fn calls(lens: &[u32]) -> Calls {
+        let mut calls = Calls::new(lens.len());
+        for len in lens {
+            let buffer = Buffer::unpooled(*len as usize);
+            let file = OpenFile::anonymous(FileHandle::ROOT);
+            let request = match len {
+                0 => Request::Null,
+                len => Request::Read { file, offset: 0, len: *len, buffer },
+            };
+            let place = calls.insert(Call::new(0, request, None)).unwrap();
+            let xid = calls.next_xid(place);
+            let call = calls.get_mut(place).unwrap();
+            (call.xid, call.state) = (xid, State::Sent(0));
+        }
+        calls
+    }
+
+    fn data(place: u32, len: usize) -> Vec<u8> {
+        (0..len).map(|at| (at / 7) as u8 ^ place as u8).collect()
+    }
+
+    /// The reply to the call in a place.
+    fn reply(calls: &Calls, place: u32) -> Vec<u8> {
+        let call = calls.get(place).unwrap();
+        let mut record = Vec::new();
+        hayase_rpc::accept(call.xid, &mut record);
+        if let Some(count) = call.read_len() {
+            let head = ReadResHead { file_attributes: None, count, eof: false };
+            ReadHeadRes::Ok(head).encode(&mut record);
+            record.extend(data(place, count as usize));
+            record.resize(record.len() + padding(count as usize), 0);
+        }
+        let mark = Mark { last: true, len: record.len() }.encode();
+        mark.into_iter().chain(record).collect()
+    }
+
+    #[test]
+    fn data_gets_to_its_buffer_however_the_bytes_arrive() {
+        let lens = [0, DIRECT_FROM, 5, 100_001, 0, 0, 300_000, DIRECT_FROM + 2, 0];
+        let codec = Codec::new(Version::V3, &Identity::new(&Options::default()));
+        for piece in [1_000, 4_096, 77_777, 1 << 20] {
+            for bulk in [false, true] {
+                let mut calls = calls(&lens);
+                let places = 0..lens.len() as u32;
+                let stream: Vec<u8> = places.flat_map(|place| reply(&calls, place)).collect();
+                let (ours, mut theirs) = UnixStream::pair().unwrap();
+                let sender = std::thread::spawn(move || {
+                    stream.chunks(piece).try_for_each(|piece| theirs.write_all(piece))
+                });
+                let (mut input, mut next) = (Input::new(), 0);
+                while next < lens.len() {
+                    assert_ne!(input.fill(&ours, &mut calls, bulk), Ok(Filled::Closed));
+                    while let Some(arrival) = input.next(&mut calls, &codec, 0).unwrap() {
+                        let (place, direct) = match arrival {
+                            Arrival::Record(place, record) => {
+                                let (place, record) = (place, record.to_vec());
+                                assert_eq!(record[..], reply(&calls, place)[4..]);
+                                (place, false)
+                            }
+                            Arrival::Data(place, _) => (place, true),
+                        };
+                        let len = lens[place as usize];
+                        assert_eq!((place as usize, direct), (next, len >= DIRECT_FROM));
+                        if direct {
+                            let buffer = calls.get_mut(place).unwrap().read_buffer().unwrap();
+                            assert!(buffer[..] == data(place, len as usize)[..], "{len} bytes");
+                        }
+                        next += 1;
+                    }
+                }
+                sender.join().unwrap().unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_not_asked_for_is_refused() {
+        let codec = Codec::new(Version::V3, &Identity::new(&Options::default()));
+        let refused = |lens: &[u32], spoil: &dyn Fn(&mut Vec<u8>)| {
+            let mut calls = calls(lens);
+            let mut wire = reply(&calls, 0);
+            spoil(&mut wire);
+            let (ours, mut theirs) = UnixStream::pair().unwrap();
+            theirs.write_all(&wire).unwrap();
+            let mut input = Input::new();
+            input.fill(&ours, &mut calls, true).unwrap();
+            input.next(&mut calls, &codec, 0).map(|_| ()).unwrap_err()
+        };
+        let absurd = refused(&[0], &|wire| wire[..4].copy_from_slice(&[0xff; 4]));
+        assert_eq!((absurd.place, absurd.what.contains("2147483647")), (None, true), "{absurd:?}");
+        let nobodys = refused(&[0], &|wire| wire[7] ^= 1);
+        assert_eq!((nobodys.place, nobodys.what.contains("not made")), (None, true));
+        // The count of READ, and the length before its data.
+        let more = refused(&[DIRECT_FROM], &|wire| {
+            wire[38] ^= 1;
+            wire[46] ^= 1;
+        });
+        assert!(more.place == Some(0), "{more:?}");
+        let longer = refused(&[DIRECT_FROM], &|wire| wire[3] ^= 4);
+        assert_eq!(longer.place, Some(0));
+    }
+}

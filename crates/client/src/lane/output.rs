@@ -142,3 +142,81 @@ impl Output {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+
+    use hayase_buf::Buffer;
+
+    use super::super::call::Call;
+    use super::*;
+    use crate::{FileHandle, OpenFile, Request, Stable};
+
+    /// A place with a WRITE of `data`.
+    fn write(calls: &mut Calls, data: &[u8]) -> u32 {
+        let mut buffer = Buffer::unpooled(data.len());
+        buffer.copy_from_slice(data);
+        let (file, len) = (OpenFile::anonymous(FileHandle::ROOT), data.len() as u32);
+        let request = Request::Write { file, offset: 0, len, stable: Stable::Unstable, buffer };
+        calls.insert(Call::new(0, request, None)).unwrap()
+    }
+
+    /// All that is sent while calls are queued round by round, every third without data.
+    fn sent(rounds: usize, count: usize, data: &[u8]) -> Vec<u8> {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let reader = std::thread::spawn(move || {
+            let mut all = Vec::new();
+            theirs.read_to_end(&mut all).unwrap();
+            all
+        });
+        let mut calls = Calls::new(1);
+        let place = write(&mut calls, data);
+        let mut output = Output::default();
+        let mut left = 0;
+        for round in 0..rounds {
+            for call in 0..count {
+                let len = if call % 3 == 2 { 0 } else { data.len() };
+                let head = format!("<{round}.{call}>");
+                output.push(place, len, |to| to.extend_from_slice(head.as_bytes()));
+            }
+            output.send(&ours, &mut calls, |_, _| left += 1).unwrap();
+        }
+        while output.blocked {
+            std::thread::yield_now();
+            output.send(&ours, &mut calls, |_, _| left += 1).unwrap();
+        }
+        assert!(output.is_empty() && output.heads.is_empty() && output.payloads.is_empty());
+        assert_eq!(left, rounds * count, "each call is told of once");
+        drop(ours);
+        reader.join().unwrap()
+    }
+
+    #[test]
+    fn heads_go_out_in_order_each_with_its_data_and_padding() {
+        for data in [&b"d"[..], b"data", &vec![7; 100_001]] {
+            let mut expected = Vec::new();
+            for (round, call) in (0..3).flat_map(|round| (0..50).map(move |call| (round, call))) {
+                expected.extend_from_slice(format!("<{round}.{call}>").as_bytes());
+                if call % 3 != 2 {
+                    expected.extend_from_slice(data);
+                    expected.resize(expected.len() + hayase_xdr::padding(data.len()), 0);
+                }
+            }
+            assert!(sent(3, 50, data) == expected, "{} bytes", data.len());
+        }
+    }
+
+    #[test]
+    fn sent_heads_do_not_pile_up_while_the_socket_is_never_quite_empty() {
+        let mut output = Output::default();
+        for round in 0..100_000 {
+            output.push(0, 4, |to| to.extend_from_slice(&[1; 100]));
+            if round > 0 {
+                output.advance(104); // one call always stays behind
+            }
+        }
+        assert!(output.heads.len() < 2 * DROP_FROM && !output.is_empty());
+    }
+}

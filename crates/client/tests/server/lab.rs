@@ -28,6 +28,9 @@ impl Lab {
     }
 
     pub fn with(adapt: impl FnOnce(&mut hayase_server::Options)) -> Self {
+        if let Some(lab) = Self::foreign() {
+            return lab;
+        }
         let dirs = tempfile::tempdir().unwrap();
         let export = dirs.path().canonicalize().unwrap().join("export");
         fs::create_dir(&export).unwrap();
@@ -46,6 +49,24 @@ impl Lab {
         let address = server.addresses()[0];
         options.port = address.port();
         Lab { server: Some(server), options, export, address, _dirs: dirs }
+    }
+
+    /// Another server of this host, if `NFS_TEST_SERVER` names one: address and exported directory, as in
+    /// `127.0.0.1:2049/srv/test`. It has to let clients write as this user.
+    fn foreign() -> Option<Self> {
+        let named = std::env::var("NFS_TEST_SERVER").ok()?;
+        let (address, path) = named.split_at(named.find('/').unwrap());
+        let options = hayase_server::Options::default();
+        let (server, address, dirs) =
+            (None, address.parse().unwrap(), tempfile::tempdir().unwrap());
+        let export = tempfile::tempdir_in(path).unwrap().keep();
+        fs::set_permissions(&export, fs::Permissions::from_mode(0o777)).unwrap();
+        Some(Lab { server, options, export, address, _dirs: dirs })
+    }
+
+    /// Whether it is Hayase, in this process.
+    pub fn is_own(&self) -> bool {
+        self.server.is_some()
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -102,6 +123,66 @@ pub fn for_each_version(test: impl Fn(Version)) {
     for version in Version::ALL {
         eprintln!("NFSv{version}");
         test(version);
+    }
+}
+
+/// Reads a record, in one fragment as Hayase writes it, with its mark.
+fn record(mut from: &TcpStream) -> std::io::Result<Vec<u8>> {
+    let mut record = vec![0; 4];
+    from.read_exact(&mut record)?;
+    let len = u32::from_be_bytes(record[..4].try_into().unwrap()) & 0x7fff_ffff;
+    record.resize(4 + len as usize, 0);
+    from.read_exact(&mut record[4..])?;
+    Ok(record)
+}
+
+/// What a [`Liar`] makes of a reply, mark included; nothing to close the connection.
+pub type Lie = Box<dyn Fn(Vec<u8>) -> Option<Vec<u8>> + Send>;
+
+/// A proxy that passes on other replies than the server gave, once it is told to lie.
+pub struct Liar {
+    pub address: SocketAddr,
+    lie: Arc<Mutex<Option<Lie>>>,
+}
+
+impl Liar {
+    pub fn before(server: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let lie = Arc::new(Mutex::new(None::<Lie>));
+        let lies = Arc::clone(&lie);
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let Ok(server) = TcpStream::connect(server) else { continue };
+                client.set_nodelay(true).unwrap();
+                let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                thread::spawn(move || pass(&from, &to, usize::MAX));
+                let lies = Arc::clone(&lies);
+                thread::spawn(move || {
+                    while let Ok(truth) = record(&server) {
+                        let told = match &*lies.lock().unwrap() {
+                            Some(lie) => lie(truth),
+                            None => Some(truth),
+                        };
+                        let Some(told) = told else { break };
+                        if (&client).write_all(&told).is_err() {
+                            break;
+                        }
+                    }
+                    let _ = client.shutdown(Shutdown::Both);
+                    let _ = server.shutdown(Shutdown::Both);
+                });
+            }
+        });
+        Liar { address, lie }
+    }
+
+    pub fn tell(&self, lie: impl Fn(Vec<u8>) -> Option<Vec<u8>> + Send + 'static) {
+        *self.lie.lock().unwrap() = Some(Box::new(lie));
+    }
+
+    pub fn tell_the_truth(&self) {
+        *self.lie.lock().unwrap() = None;
     }
 }
 

@@ -37,6 +37,9 @@ fn data_survives_connections_that_break_all_the_time() {
 fn what_changes_names_is_done_once_however_often_it_is_sent() {
     let lab = Lab::start();
     for_each_version(|version| {
+        if !lab.is_own() && !version.has_sessions() {
+            return; // It depends on what the server knows a client by.
+        }
         let proxy = Proxy::before(lab.address());
         let mount = Mount::new(&lab.url_at(proxy.address, version), &options()).unwrap();
         let dir = mount.mkdir(&mount.root(), format!("once-{version}"), 0o777).unwrap().handle;

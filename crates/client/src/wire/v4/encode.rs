@@ -16,6 +16,8 @@ use crate::{Access, Create, FileHandle, Name, OpenHow, Request, SetAttributes, V
 
 /// Bytes of a listing's reply.
 const LISTING_BYTES: u32 = 64 << 10;
+/// Bytes of names in it. Not left open: some servers then tell no name at all.
+const LISTING_NAME_BYTES: u32 = 16 << 10;
 
 /// Appends a request's operations, but for the data of WRITE.
 pub(in crate::wire) fn encode(request: &Request, step: &Step, terms: &Terms, ops: &mut Ops<'_>) {
@@ -69,7 +71,7 @@ pub(in crate::wire) fn encode(request: &Request, step: &Step, terms: &Terms, ops
         Request::ReadDir { dir, from: Cursor { cookie, verifier }, with_attributes } => {
             let attr_request = if *with_attributes { ENTRY_STAT } else { ENTRY };
             let (cookie, cookieverf) = (*cookie, *verifier);
-            let (dircount, maxcount) = (0, LISTING_BYTES);
+            let (dircount, maxcount) = (LISTING_NAME_BYTES, LISTING_BYTES);
             ops.on(dir).op(&ReaddirArgs { cookie, cookieverf, dircount, maxcount, attr_request });
         }
         Request::MkDir { dir, name, mode } => {
