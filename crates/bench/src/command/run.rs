@@ -106,12 +106,12 @@ impl RunArgs {
         let above = self.job.options();
         let mut jobs = Vec::new();
         for path in &files {
-            ensure!(
-                path.is_file() || path.extension().is_some(),
-                "{} is neither a target (nfs://HOST/PATH, file:///PATH) nor a job file",
-                path.display()
-            );
-            let file = JobFile::read(path, &above)?;
+            if path.is_dir() {
+                let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+                bail!("{0} is a directory; as a target it is file://{0}", whole.display());
+            }
+            let file = JobFile::read(path, &above)
+                .context("what is no target (nfs://HOST/PATH, file:///PATH) is a job file")?;
             for note in &file.notes {
                 eprintln!("{note}");
             }

@@ -132,7 +132,7 @@ fn full(scene: &mut Scene) -> Result<()> {
     let job = &json["jobs"][0];
     same!(job["error"], 28, "ENOSPC in {job}");
     let bytes = job["write"]["io_bytes"].as_u64().unwrap_or_default();
-    ensure!((4 << 20..16 << 20).contains(&bytes), "{bytes} bytes are kept");
+    ensure!((4 << 20..=16 << 20).contains(&bytes), "{bytes} bytes are kept");
     let errors = scene.host("cat errors")?;
     ensure!(errors.contains("write of bench.0.0 at"), "{errors}");
     Ok(())
