@@ -15,7 +15,7 @@ pub struct Options {
     pub machine: String,
     /// How long an operation may take, lost connections, a server that restarts and its grace
     /// period included; then it fails with [`Error::Timeout`](crate::Error::Timeout). `None` waits
-    /// for ever, as a hard mount does.
+    /// for ever, as a hard mount does. By default 180 s, longer than the usual grace period.
     pub timeout: Option<Duration>,
     /// How long one attempt to connect may take.
     pub connect_timeout: Duration,
@@ -31,7 +31,7 @@ impl Default for Options {
             gid: rustix::process::getegid().as_raw(),
             groups: groups(),
             machine: rustix::system::uname().nodename().to_string_lossy().into_owned(),
-            timeout: Some(Duration::from_secs(60)),
+            timeout: Some(Duration::from_secs(180)),
             connect_timeout: Duration::from_secs(5),
             transfer_max: 1 << 20,
         }

@@ -45,7 +45,7 @@ impl Client {
             session: None,
             patience,
             lease: USUAL_LEASE,
-            wish: options.transfer_max.min(Transfer::MAX),
+            wish: options.transfer_max.clamp(1, Transfer::MAX),
             call_max: u32::MAX,
             reply_max: u32::MAX,
         };

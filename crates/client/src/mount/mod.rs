@@ -25,6 +25,8 @@ use self::shared::lock;
 use crate::net::{Caller, Identity, connect};
 use crate::{Done, Error, FileHandle, Lane, Options, Request, ServerInfo, Transfer, Url, Version};
 
+/// Requests under way on a mount's own connection.
+const OWN_DEPTH: usize = 1;
 /// How long a step of mounting or recovering may take, whatever an operation may.
 const STEP: Duration = Duration::from_secs(10);
 
@@ -75,7 +77,11 @@ impl Mount {
             info = told;
             client = Some(new);
         }
-        let most = options.transfer_max.min(Transfer::MAX);
+        if limits.read_max == 0 || limits.write_max == 0 {
+            let what = "it says that no READ or WRITE can carry anything".to_owned();
+            return Err(Error::Protocol { server, what });
+        }
+        let most = options.transfer_max.clamp(1, Transfer::MAX);
         let lease = client.as_ref().map(|client| client.lease);
         let shared = Arc::new(Shared {
             version: url.version,
@@ -137,8 +143,13 @@ impl Mount {
     }
 }
 
-/// Requests under way on a mount's own connection.
-const OWN_DEPTH: usize = 1;
+/// What the documentation promises of threads.
+const _: () = {
+    const fn shared<T: Send + Sync>() {}
+    const fn sent<T: Send>() {}
+    shared::<Mount>();
+    sent::<Lane>();
+};
 
 /// Finds an address of the host on which somebody listens.
 fn reach(url: &Url, options: &Options) -> Result<SocketAddr, Error> {

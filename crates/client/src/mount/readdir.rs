@@ -35,6 +35,11 @@ impl Iterator for ReadDir<'_> {
             let (dir, from) = (self.dir.clone(), self.next.take()?);
             let with_attributes = self.with_attributes;
             match self.mount.ask(Request::ReadDir { dir, from, with_attributes }) {
+                Ok(Reply::Listing(listing)) if listing.next == Some(from) => {
+                    let what = "it ends a part of a directory where the part began".to_owned();
+                    let server = self.mount.server().address;
+                    return Some(Err(Error::Protocol { server, what }));
+                }
                 Ok(Reply::Listing(listing)) => {
                     self.next = listing.next;
                     self.entries = listing.entries.into_iter();

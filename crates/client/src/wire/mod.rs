@@ -2,6 +2,8 @@
 
 mod frame;
 mod outcome;
+#[cfg(test)]
+mod tests;
 mod v3;
 mod v4;
 
