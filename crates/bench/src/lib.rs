@@ -8,17 +8,21 @@
 //! server around them. [`compare`] puts servers and floors into one table.
 #![forbid(unsafe_code)]
 
+pub mod agent;
 pub mod command;
 pub mod compare;
 pub mod engine;
 pub mod fio;
+pub mod fleet;
 pub mod floor;
 pub mod html;
 pub mod job;
 pub mod live;
 pub mod load;
+pub mod matrix;
 pub mod measure;
 pub mod report;
 pub mod statistics;
+pub mod sweep;
 pub mod target;
 pub mod units;

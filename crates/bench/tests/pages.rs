@@ -38,7 +38,7 @@ fn fits_and_is_readable(browser: &Browser, width: u32, scheme: Scheme) {
     let fetched = "return performance.getEntriesByType('resource').map(r => r.name)";
     assert_eq!(browser.ask(fetched), serde_json::json!([]), "the page loads something");
     // Every drawing that is shown has text of a size that can be read.
-    let smallest = "return Math.min(...[...document.querySelectorAll('svg text')]
+    let smallest = "return Math.min(1000, ...[...document.querySelectorAll('svg text')]
         .map(t => t.getBoundingClientRect().height).filter(h => h > 0))";
     let smallest = browser.ask(smallest).as_f64().unwrap();
     assert!(smallest >= 10.0, "text of {smallest} px at {width}");
@@ -100,6 +100,56 @@ fn the_page_of_a_broken_run_says_so_first() {
         assert!(alerts[0].as_str().unwrap().contains("answers no more"), "{alerts:?}");
         assert!(alerts[1].as_str().unwrap().contains("<i>file</i>: no space left"), "{alerts:?}");
         assert_eq!(browser.ask("return document.querySelectorAll('main b b, main i').length"), 0);
+    });
+}
+
+#[test]
+fn the_page_of_several_clients_tells_who_was_lost() {
+    look_at("fleet", &html::fleet_page(&sample::fleet()), |browser, _| {
+        let alerts =
+            "return [...document.querySelectorAll('[role=alert]')].map(a => a.textContent)";
+        let alerts = browser.ask(alerts);
+        let first = alerts[0].as_str().unwrap();
+        assert!(first.starts_with("node2") && first.contains("12.4 s after its start"), "{alerts}");
+        let rows = "return document.querySelector('table').querySelectorAll('tbody tr').length";
+        assert_eq!(browser.ask(rows), 3);
+        assert_eq!(browser.ask("return document.querySelectorAll('tbody .bad').length"), 1);
+    });
+}
+
+#[test]
+fn the_page_of_a_sweep_marks_the_knee() {
+    look_at("sweep", &html::sweep_page(&sample::sweep()), |browser, _| {
+        let marks =
+            "return [...document.querySelectorAll('svg.wide .marked')].map(m => m.textContent)";
+        let marks = browser.ask(marks);
+        assert_eq!(marks, serde_json::json!(vec!["knee"; 4]), "in each chart");
+        let row = "return document.querySelector('tr.knee th').textContent";
+        assert_eq!(browser.ask(row), "8");
+        assert_eq!(browser.ask("return document.querySelectorAll('tr.knee').length"), 1);
+        // The first chart by keyboard, to its second value.
+        browser.ask("document.querySelector('figure').focus()");
+        browser.press(&["\u{E014}", "\u{E014}"]);
+        let readout = browser.ask("return document.querySelector('output').textContent");
+        assert_eq!(readout, "2: all clients 17 k/s");
+    });
+}
+
+#[test]
+fn the_page_of_a_matrix_shows_ratios_and_what_failed() {
+    look_at("matrix", &html::matrix_page(&sample::matrix()), |browser, _| {
+        let cells = "return [...document.querySelectorAll('table')[0].querySelectorAll('tbody td')]
+            .map(c => c.textContent)";
+        let cells = browser.ask(cells);
+        let cells: Vec<&str> =
+            cells.as_array().unwrap().iter().map(|cell| cell.as_str().unwrap()).collect();
+        assert!(
+            cells.contains(&"690 MiB/s ×1.00") && cells.contains(&"610 MiB/s ×0.88"),
+            "{cells:?}"
+        );
+        assert!(cells.contains(&"failed"), "{cells:?}");
+        let alert = browser.ask("return document.querySelector('[role=alert]').textContent");
+        assert!(alert.as_str().unwrap().starts_with("xfs, NFSv4.1 read."), "{alert}");
     });
 }
 

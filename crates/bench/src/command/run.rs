@@ -7,12 +7,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 
-use super::quick;
+use super::output::{listen, pretty, write};
+use super::{Hosts, quick};
 use crate::engine::{self, Plan};
 use crate::fio::{self, Bins};
+use crate::fleet::{self, Work};
+use crate::html;
 use crate::job::{Job, JobArgs, JobFile, group};
 use crate::live::Live;
-use crate::report::Run;
 use crate::target::Target;
 
 /// What to run, and how to tell what came of it.
@@ -51,6 +53,13 @@ pub struct RunArgs {
     /// Print the results to a file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
+
+    /// Also write a page with charts and the environment, which can be read offline
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    report: Option<PathBuf>,
+
+    #[command(flatten)]
+    hosts: Hosts,
 }
 
 /// How results are printed.
@@ -70,16 +79,26 @@ impl RunArgs {
     /// Runs and prints; false if something went wrong on the way, which is printed, too.
     pub(super) fn run(&self) -> Result<bool> {
         let plan = self.plan()?;
-        if let Some(path) = &self.output {
+        for path in [&self.output, &self.report].into_iter().flatten() {
             // Better now than after the run.
-            std::fs::write(path, "").with_context(|| format!("write {}", path.display()))?;
+            write(path, "")?;
         }
         let live = Arc::new(Live::default());
         listen(&live)?;
+        if self.hosts.any() {
+            return self.run_on_hosts(&plan, &live);
+        }
         let run = engine::run(&plan, &*live);
         live.clear();
         let run = run?;
-        self.print(&run)?;
+        self.print(&match self.output_format {
+            Format::Normal => fio::text(&run),
+            Format::Json => pretty(&fio::json(&run, Bins::Without))?,
+            Format::JsonPlus => pretty(&fio::json(&run, Bins::With))?,
+        })?;
+        if let Some(path) = &self.report {
+            write(path, &html::run_page(&run))?;
+        }
         for job in &run.jobs {
             if let Some(fault) = &job.error {
                 eprintln!("{}: {}", job.name, fault.message);
@@ -140,36 +159,36 @@ impl RunArgs {
         })
     }
 
-    fn print(&self, run: &Run) -> Result<()> {
-        let text = match self.output_format {
-            Format::Normal => fio::text(run),
-            Format::Json => serde_json::to_string_pretty(&fio::json(run, Bins::Without))? + "\n",
-            Format::JsonPlus => serde_json::to_string_pretty(&fio::json(run, Bins::With))? + "\n",
-        };
-        let Some(path) = &self.output else {
-            print!("{text}");
-            return Ok(());
-        };
-        std::fs::write(path, text).with_context(|| format!("write {}", path.display()))
-    }
-}
-
-/// Ctrl-C and the like end the run, and its results are kept; twice, and it ends at once.
-fn listen(live: &Arc<Live>) -> Result<()> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
-
-    let mut signals =
-        signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).context("listen for signals")?;
-    let live = Arc::clone(live);
-    std::thread::spawn(move || {
-        for (number, signal) in signals.forever().enumerate() {
-            live.interrupt();
-            if number > 0 {
-                std::process::exit(128 + signal);
-            }
+    /// The same on other hosts, all at the same time.
+    fn run_on_hosts(&self, plan: &Plan, live: &Live) -> Result<bool> {
+        let mut fleet = self.hosts.fleet()?;
+        let run = fleet.run(&Work::of(plan), &plan.command, live);
+        live.clear();
+        self.print(&match self.output_format {
+            Format::Normal => fleet::text(&run),
+            Format::Json => pretty(&fleet::json(&run, Bins::Without))?,
+            Format::JsonPlus => pretty(&fleet::json(&run, Bins::With))?,
+        })?;
+        if let Some(path) = &self.report {
+            write(path, &html::fleet_page(&run))?;
         }
-    });
-    Ok(())
+        for client in run.clients.iter().filter(|client| client.run.is_none()) {
+            let why = client.lost.as_deref().unwrap_or("unknown");
+            eprintln!("{} is lost: {why}; the results are without it", client.name);
+        }
+        if let Some(why) = &run.interrupted {
+            eprintln!("{why}");
+        }
+        Ok(run.is_whole())
+    }
+
+    fn print(&self, text: &str) -> Result<()> {
+        if let Some(path) = &self.output {
+            return write(path, text);
+        }
+        print!("{text}");
+        Ok(())
+    }
 }
 
 /// A target takes the place of the directory that a job file names; what lies below stays.

@@ -9,15 +9,19 @@ use crate::report::{Direction, JobResult, Run};
 
 /// The page of a run.
 pub fn run_page(run: &Run) -> String {
-    let title = format!("{} on {}", headline(&run.jobs), run.environment.target);
     let sub = format!("{}, {}", when(run.started_unix_ms), run.tool);
-    page(&title, &sub, &body(run), run)
+    let body = html! { (faults(run)) (body(run)) };
+    page(&title(run), &sub, &body, run)
 }
 
-/// All of a run but the page around it.
+/// What was done, and on what.
+pub(super) fn title(run: &Run) -> String {
+    format!("{} on {}", headline(&run.jobs), run.environment.target)
+}
+
+/// All of a run but what went wrong, and the page around it.
 pub(super) fn body(run: &Run) -> Markup {
     html! {
-        (faults(run))
         div.tiles { @for group in groups(&run.jobs) { (tiles(&group)) } }
         @for group in groups(&run.jobs) {
             h2 { (group_name(&group)) }

@@ -30,25 +30,40 @@ impl Interval {
     fn middle_secs(&self) -> f64 {
         (float(self.at_millis) + float(self.span_millis) / 2.0) / 1e3
     }
+
+    fn per_sec(&self, count: u64) -> f64 {
+        match self.span_millis {
+            0 => 0.0,
+            millis => float(count) * 1e3 / float(millis),
+        }
+    }
 }
 
 /// Bandwidth, operations and latency of jobs that ran at the same time.
 pub(super) fn charts(group: &[&JobResult]) -> Markup {
     let courses = courses(group);
-    let rate = |count: fn(&Flow) -> u64| {
-        move |interval: &Interval| match interval.span_millis {
-            0 => 0.0,
-            millis => float(count(&interval.flow)) * 1e3 / float(millis),
-        }
-    };
-    let bandwidth = lines(&courses, "", rate(|flow| flow.bytes));
-    let moves_data = bandwidth.iter().any(|line| line.points.iter().any(|(_, y)| *y > 0.0));
-    let operations = lines(&courses, "", rate(|flow| flow.ops));
-    html! {
-        @if moves_data { (over_time("Bandwidth over time", Unit::BytesPerSec, bandwidth)) }
-        (over_time("Operations over time", Unit::PerSec, operations))
-        (latency(&courses))
+    html! { (bandwidth(&courses)) (operations(&courses)) (latency(&courses)) }
+}
+
+/// What jobs got that ran at the same time, the more telling of bandwidth and operations.
+pub(super) fn rates(group: &[&JobResult]) -> Markup {
+    let courses = courses(group);
+    let moves_data = courses.iter().any(|course| course.intervals.iter().any(|i| i.flow.bytes > 0));
+    if moves_data { bandwidth(&courses) } else { operations(&courses) }
+}
+
+/// Nothing where no data is moved.
+fn bandwidth(courses: &[Course]) -> Markup {
+    let lines = lines(courses, "", |interval| interval.per_sec(interval.flow.bytes));
+    if lines.iter().all(|line| line.points.iter().all(|(_, y)| *y <= 0.0)) {
+        return html! {};
     }
+    over_time("Bandwidth over time", Unit::BytesPerSec, lines)
+}
+
+fn operations(courses: &[Course]) -> Markup {
+    let lines = lines(courses, "", |interval| interval.per_sec(interval.flow.ops));
+    over_time("Operations over time", Unit::PerSec, lines)
 }
 
 fn latency(courses: &[Course]) -> Markup {

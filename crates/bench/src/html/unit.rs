@@ -66,7 +66,8 @@ impl Unit {
     /// A figure with three digits that count.
     pub fn show(self, figure: f64) -> String {
         let magnitude = self.magnitude(figure);
-        let number = figure / magnitude.one;
+        // Also makes 0 of -0, which an empty sum is.
+        let number = figure / magnitude.one + 0.0;
         // 999.9 k would round to 1000 k.
         if number.round() >= 1000.0 && number < 1000.0 {
             let up = self.magnitude(figure * 1.001);
@@ -116,6 +117,7 @@ mod tests {
             (Unit::BytesPerSec, 1536.0, "1.5 KiB/s"),
             (Unit::BytesPerSec, 1_288_490_188.8, "1.2 GiB/s"),
             (Unit::PerSec, 812.0, "812 /s"),
+            (Unit::PerSec, -0.0, "0 /s"),
             (Unit::PerSec, 130_332.0, "130 k/s"),
             (Unit::Nanos, 64_250.0, "64.2 µs"),
             (Unit::Nanos, 3_000_000.0, "3 ms"),

@@ -1,9 +1,14 @@
 //! Results that look like measured ones: nothing is timed, so that a test sees the same each time.
 
+use hayase_bench::agent::Offset;
+use hayase_bench::fleet::{ClientRun, FleetRun, Reckoned, Start};
+use hayase_bench::matrix::{Cache, Cell, Column, Limit, Matrix, Raw, Row, Way};
 use hayase_bench::report::{
     Breakdown, Cpu, Direction, Environment, Fault, Flow, JobResult, Latency, Nic, Run, Sample,
     Server,
 };
+use hayase_bench::statistics::{Knee, fairness};
+use hayase_bench::sweep::{Figure, Measured, Step, Sweep};
 
 /// A run of one job that reads and writes.
 pub fn run() -> Run {
@@ -17,6 +22,31 @@ pub fn run() -> Run {
         jobs: vec![job("job0")],
         interrupted: None,
     }
+}
+
+/// Three clients, one of them lost.
+pub fn fleet() -> FleetRun {
+    let client = |number: u64| {
+        let mut run = run();
+        for sample in &mut run.jobs[0].series {
+            sample.read.bytes = sample.read.bytes * (number + 2) / 4;
+        }
+        ClientRun {
+            name: format!("node{number}.example:20490"),
+            agent: Some(format!("node{number}.example:20490")),
+            offset: Some(Offset { nanos: -7_000_000, uncertainty_nanos: 61_000 }),
+            starts: vec![Start { group: 0, late_nanos: 900 * number }],
+            run: Some(run),
+            lost: None,
+            last_heard: None,
+        }
+    };
+    let mut clients: Vec<ClientRun> = (1..=3).map(client).collect();
+    clients[1].run = None;
+    clients[1].lost = Some("the connection was closed".to_owned());
+    clients[1].last_heard = Some(Reckoned { elapsed_millis: 12_400, ..Reckoned::default() });
+    let Run { tool, started_unix_ms, command, .. } = run();
+    FleetRun { tool, started_unix_ms, command, clients, interrupted: None }
 }
 
 /// A run that went wrong, with names that would be markup if they could.
@@ -132,5 +162,100 @@ fn sample(index: u64) -> Sample {
         read: flow(7),
         write: flow(3),
         meta: Flow::default(),
+    }
+}
+
+/// A sweep over depths by three clients, of which the third is served worse the more there is to do.
+pub fn sweep() -> Sweep {
+    let measured = |rate: f64, slow: f64| Measured {
+        bytes_per_sec: rate * 4096.0,
+        ops_per_sec: rate,
+        p50_nanos: 90_000.0 * slow,
+        p99_nanos: 400_000.0 * slow,
+        client_cores: rate / 100_000.0,
+    };
+    let rates = [9_000.0, 17_000.0, 33_000.0, 61_000.0, 66_000.0, 67_000.0, 66_500.0];
+    let step = |(index, rate): (usize, &f64)| {
+        let slow = f64::from(1 << index);
+        let parts = [0.36, 0.34, 0.30 - 0.03 * slow.log2()];
+        let clients: Vec<Measured> = parts.iter().map(|part| measured(rate * part, slow)).collect();
+        let shares: Vec<f64> = clients.iter().map(|client| client.ops_per_sec).collect();
+        Step {
+            value: (1 << index).to_string(),
+            all: measured(*rate, slow),
+            clients,
+            fairness: fairness(&shares),
+            error: None,
+        }
+    };
+    Sweep {
+        tool: "hayase 0.1.0".to_owned(),
+        started_unix_ms: 1_796_063_135_000,
+        command: vec!["hayase".to_owned(), "bench".to_owned(), "sweep".to_owned()],
+        environment: environment(),
+        parameter: "iodepth".to_owned(),
+        options: vec![("rw".to_owned(), "randread".to_owned())],
+        figure: Figure::Operations,
+        clients: ["node1", "node2", "node3"].map(str::to_owned).into(),
+        steps: rates.iter().enumerate().map(step).collect(),
+        knee: Knee::At { index: 3 },
+        interrupted: None,
+    }
+}
+
+/// Two file systems, one of which cannot be reached by NFSv4.1.
+pub fn matrix() -> Matrix {
+    const MIB: f64 = 1_048_576.0;
+    let cell = |way: Way, mib: f64, local: f64, limit: Limit| Cell {
+        way,
+        rates: vec![mib * MIB],
+        median: Some(mib * MIB),
+        spread: Some(0.04),
+        to_local: Some(mib / local),
+        client_cores: vec![0.6],
+        busy: vec![0.7],
+        limit,
+        error: None,
+    };
+    let row = |name: &str, write: [f64; 3], read: [f64; 3]| Row {
+        name: name.to_owned(),
+        targets: ["local", "NFSv3", "NFSv4.1"]
+            .map(|column| Column {
+                target: if column == "local" { "file:///srv" } else { "nfs://host/srv" }.to_owned(),
+                name: column.to_owned(),
+                environment: Some(environment()),
+            })
+            .into(),
+        cells: (0..3)
+            .flat_map(|i| {
+                [
+                    cell(Way::Write, write[i], write[0], Limit::File),
+                    cell(Way::Read, read[i], read[0], Limit::Link),
+                ]
+            })
+            .collect(),
+        raw: Raw {
+            file_write: vec![700.0 * MIB],
+            file_read: vec![3_000.0 * MIB],
+            tcp: vec![Vec::new(), vec![2_300.0 * MIB], vec![2_310.0 * MIB]],
+            errors: Vec::new(),
+        },
+    };
+    let mut rows = vec![
+        row("ext4", [690.0, 610.0, 600.0], [3_100.0, 2_100.0, 2_050.0]),
+        row("xfs", [720.0, 650.0, 640.0], [3_200.0, 2_150.0, 2_080.0]),
+    ];
+    let failed = &mut rows[1].cells[5];
+    (failed.median, failed.to_local) = (None, None);
+    failed.error = Some("host:2049: connection refused".to_owned());
+    Matrix {
+        tool: "hayase 0.1.0".to_owned(),
+        started_unix_ms: 1_796_063_135_000,
+        command: vec!["hayase".to_owned(), "bench".to_owned(), "matrix".to_owned()],
+        options: vec![("bs".to_owned(), "1m".to_owned())],
+        size: 4 << 30,
+        cache: Cache::Warm,
+        rows,
+        interrupted: None,
     }
 }
