@@ -9,6 +9,7 @@ mod session_client;
 
 mod attributes;
 mod beyond;
+mod callback_address;
 mod compound;
 mod copying;
 mod data;

@@ -4,9 +4,11 @@ use hayase_buf::ReplyBuf;
 use hayase_proto::nfs4::{
     NetAddr, RenewArgs, SetClientIdArgs, SetClientIdConfirmArgs, SetClientIdResOk, Status,
 };
+use hayase_proto::portmap::uaddr;
 use hayase_state::{ClientId, SetClientIdError};
 use hayase_xdr::{Encode, Opaque, Reader};
 
+use crate::peer::Peer;
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
 use crate::v4::table::decode;
@@ -17,7 +19,10 @@ pub(crate) fn setclientid(
     args: &mut Reader<'_>,
     reply: &mut ReplyBuf,
 ) -> Result<(), Fault> {
-    let args: SetClientIdArgs<'_> = decode(args)?;
+    let mut args: SetClientIdArgs<'_> = decode(args)?;
+    if !is_its_own(&args.callback.cb_location, compound.call.peer) {
+        args.callback.cb_location = NetAddr { netid: Opaque(b""), addr: Opaque(b"") };
+    }
     let v4 = &compound.call.server.v4;
     let principal = compound.principal();
     let mut effects = Vec::new();
@@ -36,6 +41,22 @@ pub(crate) fn setclientid(
         }
         Err(SetClientIdError::Other(status)) => Err(status.into()),
     }
+}
+
+/// Whether a client asks to be called back where it calls from; the port is its own choice.
+/// Otherwise anybody could have the server connect to whom they like. Who names another
+/// address is not called, and so is lent nothing.
+fn is_its_own(location: &NetAddr<'_>, peer: &Peer) -> bool {
+    let address = uaddr::parse(location.addr.0);
+    let own = address.is_some_and(|at| at.ip().to_canonical() == peer.address.ip());
+    if !own {
+        tracing::debug!(
+            "{} is not called back at {}, which is not its own address",
+            peer.address,
+            location.addr.0.escape_ascii(),
+        );
+    }
+    own
 }
 
 pub(crate) fn setclientid_confirm(
