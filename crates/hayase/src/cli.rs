@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hayase_server::{Delegations, IdentitySettings, Options};
+use hayase_server::{Delegations, Names, Options};
 
 /// Serves files over NFS as fast as the hardware allows.
 #[derive(Debug, Parser)]
@@ -114,9 +114,10 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "DOMAIN")]
     nfs4_domain: Option<String>,
     /// Look up here which groups a caller is in, and ignore those that its client states, of which
-    /// there can be 16 at most; also if /etc/nfs.conf says so
-    #[arg(long)]
-    manage_gids: bool,
+    /// there can be 16 at most [default: with --exports as /etc/nfs.conf says, else no]
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "yes", require_equals = true,
+          value_name = "YES|NO")]
+    manage_gids: Option<Answer>,
     /// Neither register with this host's rpcbind nor stand in for it on port 111
     #[arg(long)]
     no_portmap: bool,
@@ -137,6 +138,13 @@ enum IdMap {
     Names,
 }
 
+/// Whether.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Answer {
+    Yes,
+    No,
+}
+
 impl From<Serve> for Options {
     fn from(serve: Serve) -> Self {
         Options {
@@ -154,10 +162,11 @@ impl From<Serve> for Options {
                 Lend::Guarded => Delegations::Guarded,
                 Lend::Always => Delegations::Always,
             },
-            identity: IdentitySettings {
-                send_names: serve.idmap == IdMap::Names,
-                manage_gids: serve.manage_gids,
+            names: match serve.idmap {
+                IdMap::Numeric => Names::Numbers,
+                IdMap::Names => Names::Sent,
             },
+            manage_gids: serve.manage_gids.map(|answer| answer == Answer::Yes),
             nfs4_domain: serve.nfs4_domain,
             portmap: !serve.no_portmap,
         }

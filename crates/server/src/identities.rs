@@ -8,6 +8,7 @@ use hayase_conf::Conf;
 use hayase_identity::{Identities, Limits, Mapping, Settings, SystemDirectory};
 
 use crate::Options;
+use crate::options::Names;
 
 /// Where the domain of names is written down (idmapd.conf(5)).
 const IDMAPD_CONF: &str = "/etc/idmapd.conf";
@@ -21,16 +22,20 @@ pub(crate) fn open(options: &Options) -> Result<Arc<Identities>> {
         Some(domain) => mapping.with_domain(domain),
         None => mapping,
     };
-    let settings = Settings { manage_gids: manages_gids(options)?, ..options.identity };
+    let settings =
+        Settings { manage_gids: manages_gids(options)?, send_names: options.names == Names::Sent };
     let identities =
         Identities::new(settings, Box::new(SystemDirectory), mapping, Limits::default())
             .context("the server's threads cannot be started")?;
     Ok(Arc::new(identities))
 }
 
+/// What rpc.mountd(8) is told holds for what it would export: the exports of a file.
 fn manages_gids(options: &Options) -> Result<bool> {
-    if options.identity.manage_gids {
-        return Ok(true);
+    match options.manage_gids {
+        Some(manages) => return Ok(manages),
+        None if options.exports.is_none() => return Ok(false),
+        None => {}
     }
     let conf = Conf::read_with_directory(Path::new(NFS_CONF)).context(NFS_CONF)?;
     let manages = conf.flag("mountd", "manage-gids").unwrap_or(false);

@@ -33,9 +33,8 @@ mod status;
 mod system;
 pub mod view;
 
-pub use hayase_identity::Settings as IdentitySettings;
 pub use hayase_nfs::Delegations;
-pub use options::Options;
+pub use options::{Names, Options};
 pub use run::run;
 pub use server::Server;
 pub use state_dir::default_state_dir;

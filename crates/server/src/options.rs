@@ -3,8 +3,16 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use hayase_identity::Settings as IdentitySettings;
 use hayase_nfs::Delegations;
+
+/// What owners and groups are told as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// Numbers.
+    Numbers,
+    /// Names, where there are some.
+    Sent,
+}
 
 /// Everything that `hayase serve` can be told.
 #[derive(Clone, Debug)]
@@ -30,9 +38,11 @@ pub struct Options {
     pub grace_secs: Option<u32>,
     /// Which files are lent to NFSv4 clients.
     pub delegations: Delegations,
-    /// Whether owners are told by name, and whether the groups of callers are looked up; the second
-    /// also if nfs.conf(5) says so.
-    pub identity: IdentitySettings,
+    /// What NFSv4 clients are told owners and groups as.
+    pub names: Names,
+    /// Whether the groups of callers are those that this host knows; by default nfs.conf(5) says so
+    /// for the exports of a file.
+    pub manage_gids: Option<bool>,
     /// The domain behind the `@` of names; by default idmapd.conf(5) says, or else the host's own.
     pub nfs4_domain: Option<String>,
     /// Tell the portmapper of this host, or be it if there is none.
@@ -52,7 +62,8 @@ impl Default for Options {
             lease_secs: 90,
             grace_secs: None,
             delegations: Delegations::Guarded,
-            identity: IdentitySettings::default(),
+            names: Names::Numbers,
+            manage_gids: None,
             nfs4_domain: None,
             portmap: true,
         }
