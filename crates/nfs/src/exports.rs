@@ -56,7 +56,7 @@ impl std::fmt::Debug for Export {
 pub struct ExportTable {
     exports: Vec<Arc<Export>>,
     by_id: HashMap<ExportId, Arc<Export>>,
-    /// Mounted by `/` if nothing is exported under that path.
+    /// Mounted by `/` if nothing is exported under that path; where NFSv4 begins.
     root: Option<Arc<Export>>,
     /// What NFSv4 shows above the exports.
     pub(crate) pseudo: PseudoTree,
@@ -81,13 +81,19 @@ impl ExportTable {
         if let ([only], true) = (&table.exports[..], single_as_root) {
             table.root = Some(Arc::clone(only));
         }
-        table.pseudo = PseudoTree::new(&table.exports);
+        let root = table.root.as_ref().map(|root| root.id);
+        table.pseudo = PseudoTree::new(&table.exports, root);
         Ok(table)
     }
 
     /// All exports, in the order of the configuration.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Export>> {
         self.exports.iter()
+    }
+
+    /// The export that `host:/` mounts besides its own path.
+    pub fn root(&self) -> Option<&Arc<Export>> {
+        self.root.as_ref()
     }
 
     /// The export that a handle names.

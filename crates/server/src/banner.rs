@@ -11,6 +11,8 @@ use crate::system;
 /// What the banner speaks of.
 pub(crate) struct Facts<'a> {
     pub(crate) paths: &'a [PathBuf],
+    /// The only path is also mounted as `/`.
+    pub(crate) is_root: bool,
     pub(crate) port: u16,
     /// Addresses listened to; none named means all.
     pub(crate) listen: &'a [IpAddr],
@@ -37,10 +39,11 @@ pub(crate) fn banner(facts: &Facts<'_>) -> String {
     for path in facts.paths {
         let path = path.display();
         line(&mut text, &format!("\n{path}"));
+        let place = if facts.is_root { "/".to_owned() } else { path.to_string() };
         let linux = format!("vers=4.2,nconnect=16{port}");
-        line(&mut text, &format!("  Linux    {root}mount -t nfs -o {linux} {host}:{path} /mnt"));
+        line(&mut text, &format!("  Linux    {root}mount -t nfs -o {linux} {host}:{place} /mnt"));
         let macos = format!("vers=3,nolocks,tcp{all_ports}");
-        line(&mut text, &format!("  macOS    sudo mount -t nfs -o {macos} {host}:{path} /mnt"));
+        line(&mut text, &format!("  macOS    sudo mount -t nfs -o {macos} {host}:{place} /mnt"));
         let windows = path.to_string().trim_start_matches('/').replace('/', "\\");
         line(&mut text, &format!("  Windows  mount -o anon,nolock \\\\{host}\\{windows} Z:"));
     }
@@ -77,8 +80,13 @@ mod tests {
     use super::*;
 
     fn facts(portmap: Result<&'static str, &'static str>) -> String {
+        facts_of(portmap, false)
+    }
+
+    fn facts_of(portmap: Result<&'static str, &'static str>, is_root: bool) -> String {
         banner(&Facts {
             paths: &["/srv/data".into()],
+            is_root,
             port: 2050,
             listen: &["192.0.2.7".parse().unwrap()],
             portmap,
@@ -95,6 +103,10 @@ mod tests {
         );
         assert!(found.contains("vers=3,nolocks,tcp 192.0.2.7:/srv/data /mnt"), "{found}");
         assert!(found.contains(r"\\192.0.2.7\srv\data Z:"), "{found}");
+        let root = facts_of(Ok("rpcbind"), true);
+        assert!(root.contains("port=2050 192.0.2.7:/ /mnt"), "{root}");
+        assert!(root.contains("tcp 192.0.2.7:/ /mnt"), "{root}");
+        assert!(root.contains(r"\\192.0.2.7\srv\data Z:"), "{root}");
         let hidden = facts(Err("no permission"));
         assert!(hidden.contains("tcp,port=2050,mountport=2050 "), "{hidden}");
         assert!(hidden.contains("(no permission)"), "{hidden}");

@@ -146,6 +146,7 @@ impl Server {
         let paths: Vec<_> = table.iter().map(|export| path(&export.path)).collect();
         banner(&Facts {
             paths: &paths,
+            is_root: table.root().is_some(),
             port: self.shared.addresses[0].port(),
             listen: &self.shared.options.listen,
             portmap: self.portmap.found_by(),

@@ -223,13 +223,18 @@ fn plain(scene: &mut Scene) -> Result<()> {
     client.session(&Who::user(1000, 100))?.put(format!("{MOUNT}/by-user"), 0o644, b"x")?;
     same!(owner_of(path.join("by-root"))?, NOBODY, "owner of root's file");
     same!(owner_of(path.join("by-user"))?, (1000, 100), "owner of a user's file");
-    // In version 3 one directory needs no path; in version 4 the whole path begins at the root.
+    // One directory needs no path.
     client.mount("vers=3,nolock", "/", "/mnt/short")?;
-    let short = match scene.version() {
-        Version::V3 => "/mnt/short/by-root".to_owned(),
-        _ => format!("/mnt/short{}/by-root", scene.path()),
-    };
-    same!(client.root()?.get(short)?, b"x", "the file under the short path");
+    same!(client.root()?.get("/mnt/short/by-root")?, b"x", "the file under the short path");
+    // Nor has root, who is nobody, to be let into a directory to mount it.
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700))?;
+    chown(&path, Some(1000), Some(100))?;
+    for (export, place) in [(&*scene.path(), "/mnt/by-path"), ("/", "/mnt/by-root")] {
+        client.mount("vers=3,nolock,noac", export, place)?;
+        let name = format!("{place}/by-user");
+        same!(client.session(&Who::user(1000, 100))?.get(name)?, b"x", "{place} for its owner");
+    }
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o777))?;
     // In good order, so that the next server has nobody to wait for.
     client.halt()?;
 

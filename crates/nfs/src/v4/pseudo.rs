@@ -62,9 +62,11 @@ impl PseudoTree {
     /// The root of everything.
     pub(crate) const ROOT: NodeId = NodeId(0);
 
-    /// The tree of these exports. It may look into them, to find where one lies in another.
-    pub(crate) fn new(exports: &[Arc<Export>]) -> Self {
+    /// The tree of these exports, one of which may be the root of all. It may look into them, to
+    /// find where one lies in another.
+    pub(crate) fn new(exports: &[Arc<Export>], root: Option<ExportId>) -> Self {
         let mut tree = PseudoTree::default();
+        tree.nodes[PseudoTree::ROOT.0].export = root;
         for export in exports {
             let node = tree.make_path(&export.path);
             tree.nodes[node.0].export = Some(export.id);

@@ -68,7 +68,7 @@ fn an_open_allows_what_it_is_for_and_forbids_what_it_denies() {
 
 #[test]
 fn only_regular_files_are_opened() {
-    let lab = Lab::open();
+    let lab = Lab::new("/srv *(rw,insecure,no_root_squash)\n/other *(insecure)");
     let root = lab.root();
     root.dir(&root.srv(), "dir");
     root.symlink(&root.srv(), "link", "dir");

@@ -159,7 +159,7 @@ fn version_3_has_no_way_there() {
 
 #[test]
 fn replicas_are_told_of_what_is_here() {
-    let lab = Lab::new("/srv *(insecure,replicas=/data@store2)");
+    let lab = lab_of("/srv *(insecure,replicas=/data@store2)", "/other *(insecure)");
     let mut reply = attrs(&lab, "/srv", &[TYPE | FS_LOCATIONS]);
     reply.is([2, 1]);
     reply.is_opaque("srv");

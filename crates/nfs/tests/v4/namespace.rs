@@ -104,6 +104,38 @@ fn an_fsid_of_0_is_the_root_and_paths_still_work() {
     assert_eq!(status(&lab, &ops().root().bare(op::LOOKUPP)), stat::NOENT);
 }
 
+/// One directory is what `host:/` shows. Who mounts it by its path need not be let into it, as
+/// where the path leads through directories of the host.
+#[test]
+fn a_single_export_is_the_root_and_its_path_still_works() {
+    const LOOKUP: u32 = 2;
+    let lab = lab(&["/srv/data"]);
+    let root = lab.root();
+    let data = root.root_of("/srv/data");
+    root.file(&data, "top");
+    assert_eq!(names(&lab, "/"), ["top"]);
+    for path in ["/", "/srv/data"] {
+        assert_eq!(handle(&lab, path), data);
+    }
+    assert_eq!(root.root_of("/"), data, "version 3");
+    root.chmod(&data, 0o700);
+    let nobody = lab.user(1000, 1000);
+    assert_eq!(run_as(&nobody, 0, &ops().at("/srv/data")).status, stat::OK);
+    assert_eq!(run_as(&nobody, 0, &ops().at("/top")).status, stat::ACCESS);
+    // A client asks before it looks up. Only its superuser, squashed, is told to go on.
+    lab.export("/srv/data *(rw,insecure)");
+    for (client, granted) in [(lab.root(), LOOKUP), (nobody, 0)] {
+        let ask = ops().root().op(op::ACCESS, &args().word(LOOKUP | 1));
+        run_as(&client, 0, &ask).at("/").ok(op::ACCESS).is([LOOKUP | 1, granted]);
+        assert_eq!(run_as(&client, 0, &ops().at("/top")).status, stat::ACCESS);
+    }
+    lab.export("/srv/data *(rw,insecure,no_root_squash)");
+    // What is in it comes first.
+    root.dir(&data, "srv");
+    assert_eq!(status(&lab, &ops().at("/srv/data")), stat::NOENT);
+    assert_eq!(names(&lab, "/srv"), [""; 0]);
+}
+
 #[test]
 fn what_a_client_may_not_use_is_not_there() {
     let lab = Lab::new("/srv/all *(rw,insecure)\n/srv/few 192.0.2.9(rw)\n/secret/x 192.0.2.9(rw)");

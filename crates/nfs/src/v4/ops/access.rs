@@ -1,8 +1,12 @@
 //! ACCESS (RFC 8881 §18.1, RFC 7530 §16.1).
 
 use hayase_proto::nfs4::{AccessArgs, AccessResOk, Status, access as bit};
+use hayase_rpc::flavor;
+use hayase_state::Principal;
 use hayase_vfs::{Access, FileType};
 
+use super::lookup::is_root;
+use crate::call::Target;
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
 use crate::v4::object::Object;
@@ -32,7 +36,10 @@ pub(crate) fn access(compound: &mut Compound<'_>, args: AccessArgs) -> Result<Ac
                 want &= !CHANGES;
             }
             let data = Access(want & bit::ALL | as_data(want));
-            let (granted, attr) = file.vfs().access(&file.cx(), &file.handle, data)?;
+            let (mut granted, attr) = file.vfs().access(&file.cx(), &file.handle, data)?;
+            if may_walk(compound, file) {
+                granted.0 |= want & bit::LOOKUP;
+            }
             let meaningful =
                 if attr.kind == FileType::Directory { OF_DIRECTORIES } else { OF_FILES };
             let supported = asked & (meaningful | XATTRS);
@@ -40,6 +47,14 @@ pub(crate) fn access(compound: &mut Compound<'_>, args: AccessArgs) -> Result<Ac
             Ok(AccessResOk { supported, access })
         }
     }
+}
+
+/// Whether a path through a root that is an export may lead on although its permissions do not
+/// let the caller in. Clients ask before they look up, and a client's superuser, who mounts, is
+/// nobody here; each LOOKUP is judged all the same. Other users are not let in: on a client they
+/// would reach what somebody else has looked up.
+fn may_walk(compound: &Compound<'_>, dir: &Target) -> bool {
+    compound.principal() == Principal { flavor: flavor::AUTH_SYS, uid: 0 } && is_root(compound, dir)
 }
 
 /// The bits of data that decide about bits of extended attributes.

@@ -28,9 +28,13 @@ pub(super) fn find(compound: &Compound<'_>, name: Name<'_>) -> Result<Object, Fa
         Object::Pseudo(node) => in_pseudo(compound, *node, name),
         Object::Real(dir) => match dir.vfs().lookup(&dir.cx(), &dir.handle, name) {
             Ok(node) => compound.cross(dir.clone().with_handle(node.handle)),
-            // Under a root of its own choice, exports can be reached by their paths, too.
-            Err(Error::NotFound) if is_root(compound, dir) => {
-                in_pseudo(compound, PseudoTree::ROOT, name)
+            // Under a root of its own choice, exports can be reached by their paths, too: also
+            // by those who may not search the root, since the path is no part of it.
+            Err(error @ (Error::NotFound | Error::Access)) if is_root(compound, dir) => {
+                match in_pseudo(compound, PseudoTree::ROOT, name) {
+                    Err(Fault::Status(Status::NoEnt)) => Err(error.into()),
+                    found => found,
+                }
             }
             Err(error) => Err(in_directory(dir, error)),
         },
@@ -45,7 +49,7 @@ fn in_pseudo(compound: &Compound<'_>, node: NodeId, name: Name<'_>) -> Result<Ob
 }
 
 /// Whether a directory is where everybody starts.
-fn is_root(compound: &Compound<'_>, dir: &Target) -> bool {
+pub(super) fn is_root(compound: &Compound<'_>, dir: &Target) -> bool {
     compound.table.pseudo.node(PseudoTree::ROOT).export == Some(dir.export().id)
         && dir.handle == dir.vfs().root()
 }
