@@ -84,10 +84,10 @@ job_args! {
     /// Put checksums into what is written, and check what is read; crc32c
     #[arg(value_name = "CHECKSUM")]
     verify: "verify",
-    /// Bytes a second for each job, whatever the answers: READ[,WRITE]
+    /// Bytes a second for each job, whatever the answers; READ or READ,WRITE
     #[arg(value_name = "SIZE")]
     rate: "rate",
-    /// Operations a second for each job, whatever the answers: READ[,WRITE]
+    /// Operations a second for each job, whatever the answers; READ or READ,WRITE
     #[arg(value_name = "N")]
     rate_iops: "rate-iops" or "rate_iops",
     /// How long to pause after each answer [µs, unless it says otherwise]
