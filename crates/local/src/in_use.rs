@@ -44,6 +44,9 @@ impl InUse {
     pub(crate) fn let_go(&self, handle: &Handle, is_used: &dyn Fn() -> bool) {
         let mut files = self.lock();
         let held = if is_used() { None } else { files.remove(handle) };
+        if files.capacity() > 4 * files.len() + 64 {
+            files.shrink_to_fit();
+        }
         if held.as_ref().is_some_and(|held| held.node.is_some()) {
             self.held.fetch_sub(1, Ordering::Release);
         }

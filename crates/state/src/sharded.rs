@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::file::Numbers;
+
 /// Pieces; more than processors, so that two rarely meet at one.
 const SHARDS: usize = 64;
 
@@ -13,10 +15,11 @@ pub(crate) trait ShardKey: Copy + Eq + Hash {
     fn spread(&self) -> usize;
 }
 
-/// A map whose locks are held for one look-up or one change.
+/// A map whose locks are held for one look-up or one change. Keys are ids that the server makes: what
+/// clients send is only looked up.
 #[derive(Debug)]
 pub(crate) struct Sharded<K, V> {
-    shards: Box<[Mutex<HashMap<K, V>>]>,
+    shards: Box<[Mutex<HashMap<K, V, Numbers>>]>,
 }
 
 impl<K: ShardKey, V: Clone> Sharded<K, V> {
@@ -70,7 +73,7 @@ impl<K: ShardKey, V: Clone> Sharded<K, V> {
         self.shards.iter().map(|shard| lock(shard).capacity()).sum()
     }
 
-    fn lock(&self, key: K) -> MutexGuard<'_, HashMap<K, V>> {
+    fn lock(&self, key: K) -> MutexGuard<'_, HashMap<K, V, Numbers>> {
         lock(&self.shards[key.spread() % SHARDS])
     }
 }

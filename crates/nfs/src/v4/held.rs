@@ -117,7 +117,7 @@ impl Call<'_> {
 
     /// The same for the file that a name leads to, if it leads to one.
     pub(crate) fn before_names(&self, dir: &Target, name: Name<'_>) -> Result<(), Error> {
-        if self.server.v4.delegations == Delegations::Never {
+        if !self.server.v4.state.has_delegations() {
             return Ok(());
         }
         match dir.vfs().lookup(&dir.cx(), &dir.handle, name) {
@@ -138,7 +138,7 @@ impl Compound<'_> {
 
     /// The same for the file that a name leads to, if it leads to one.
     pub(crate) fn before_names(&self, dir: &Target, name: Name<'_>) -> Result<(), Fault> {
-        if self.call.server.v4.delegations == Delegations::Never {
+        if !self.call.server.v4.state.has_delegations() {
             return Ok(());
         }
         match dir.vfs().lookup(&dir.cx(), &dir.handle, name) {

@@ -9,6 +9,7 @@ use super::pseudo::{NodeId, PSEUDO_EXPORT, PseudoTree};
 use crate::ExportId;
 use crate::call::{Target, Unusable};
 use crate::handle::WireHandle;
+use crate::service::Server;
 
 /// The current or the saved file handle.
 #[derive(Clone)]
@@ -33,11 +34,20 @@ pub(crate) struct Subject<'o> {
     pub(crate) fsid: Fsid,
     /// The number of the directory it covers, if that is known already.
     pub(crate) mounted_on: Option<u64>,
-    pub(crate) handle: WireHandle,
-    /// The same in the words of its file system.
+    /// Its handle in the words of its file system.
     pub(crate) own: Handle,
     /// A file of its export, itself or its directory; pseudo directories have none.
     pub(crate) file: Option<&'o Target>,
+}
+
+impl Subject<'_> {
+    /// Its handle as clients see it; making one takes a checksum.
+    pub(crate) fn wire_handle(&self, server: &Server) -> WireHandle {
+        match self.file {
+            Some(file) => file.seal(server, &self.own),
+            None => server.key.seal(PSEUDO_EXPORT, &self.own),
+        }
+    }
 }
 
 impl Compound<'_> {
@@ -136,7 +146,6 @@ impl Compound<'_> {
             fsid: Fsid { major: 0, minor: 0 },
             mounted_on: Some(attr.fileid),
             own: tree.node(node).handle,
-            handle: self.call.server.key.seal(PSEUDO_EXPORT, &tree.node(node).handle),
             file: None,
         }
     }
@@ -156,7 +165,6 @@ impl Compound<'_> {
             fsid: Fsid { major: u64::from(export.0), minor: attr.fsid },
             mounted_on,
             own: *handle,
-            handle: beside.seal(self.call.server, handle),
             file: Some(beside),
         }
     }

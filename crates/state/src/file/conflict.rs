@@ -34,6 +34,9 @@ impl State {
         change: Change,
         effects: &mut Vec<Effect>,
     ) -> Result<(), Status> {
+        if !self.has_delegations() {
+            return Ok(());
+        }
         let intrusion = Intrusion {
             by,
             with_readers: change != Change::Read,

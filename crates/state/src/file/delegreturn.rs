@@ -103,7 +103,7 @@ impl State {
         let taken = shard.file(key).and_then(|file| file.take_lent(number));
         let Some(lent) = taken else { return };
         self.files.recalls.remove(&lent);
-        self.files.count_delegations(1, 0);
+        self.files.count_returned(&lent);
         effects.push(Effect::DelegationEnded { file: *key });
         if shard.tidy(*key) {
             effects.push(Effect::Unused { file: *key });
@@ -113,6 +113,9 @@ impl State {
     /// Who has to be asked before `by` is told the file's size and times: the holder of a write
     /// delegation, unless it asks itself (RFC 8881 §10.4.3).
     pub fn write_holder(&self, by: Option<ClientId>, file: &FileKey) -> Option<WriteHolder> {
+        if !self.has_write_delegations() {
+            return None;
+        }
         let mut shard = self.files.shard(file);
         let lent = shard.file(file)?.lent.iter().find(|lent| lent.write)?;
         (Some(lent.client.id()) != by).then(|| WriteHolder {

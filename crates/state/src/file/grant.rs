@@ -180,7 +180,7 @@ impl Files {
         if wish.client.held.add(number, Kind::Delegation, wish.file, bound).is_err() {
             return Err(WhyNot::Resource);
         }
-        self.count_delegations(0, 1);
+        self.count_lent(write);
         let timestamps = wish.want.timestamps;
         file.lent.push(Lent {
             number,

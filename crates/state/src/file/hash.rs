@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use siphasher::sip::SipHasher13;
 
-/// Hashes our own numbers, which nobody can choose.
+/// Hashes our own numbers and ids, which nobody can choose.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Numbers;
 
@@ -26,8 +26,10 @@ impl Hasher for NumberHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
+        for part in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.write_u64(u64::from_le_bytes(word));
         }
     }
 

@@ -88,6 +88,9 @@ impl Held {
     pub(crate) fn remove(&self, number: u64, kind: Kind) {
         let mut inner = lock(&self.inner);
         if inner.states.remove(&number).is_some() {
+            if inner.states.capacity() > 4 * inner.states.len() + 64 {
+                inner.states.shrink_to_fit();
+            }
             inner.counts[kind as usize] -= 1;
             self.delegations.store(inner.counts[Kind::Delegation as usize], Ordering::Relaxed);
         }
@@ -209,6 +212,12 @@ impl Held {
     /// Forgets an owner.
     pub(crate) fn forget_owner(&self, owner: &Owner) {
         lock(&self.inner).owners.remove(&(owner.kind, Arc::clone(&owner.name)));
+    }
+
+    /// States there is room for without more memory.
+    #[cfg(test)]
+    pub(crate) fn capacity(&self) -> usize {
+        lock(&self.inner).states.capacity()
     }
 
     /// How many owners are known.

@@ -44,7 +44,7 @@ mod tests;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::BuildHasher;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use hayase_proto::nfs4::{StateId, Status};
@@ -53,6 +53,7 @@ pub use admin::{DelegationInfo, FileCounts, LockInfo, OpenInfo};
 pub use close::Closed;
 pub use conflict::Change;
 pub use grant::{Delegation, Grant, Offer, WhyNot};
+pub(crate) use hash::Numbers;
 pub(crate) use held::Held;
 #[cfg(test)]
 pub(crate) use held::Kind;
@@ -73,7 +74,7 @@ use crate::stateid::{Minor, Names};
 use crate::{ClientId, Effect, FileKey, Now, State};
 
 use gone::Gone;
-use hash::{Keyed, Numbers};
+use hash::Keyed;
 use open_file::File;
 use recall::Recalls;
 
@@ -86,8 +87,9 @@ pub(crate) struct Files {
     names: Names,
     keyed: Keyed,
     shards: Box<[Mutex<Shard>]>,
-    /// Delegations in all.
+    /// Delegations in all, and those of them for writing.
     delegations: AtomicUsize,
+    write_delegations: AtomicUsize,
     recalls: Recalls,
     /// What clients of NFSv4.0 lost to others.
     gone: Mutex<Gone>,
@@ -142,6 +144,7 @@ impl Files {
             keyed,
             shards: (0..SHARDS).map(|_| Mutex::new(shard())).collect(),
             delegations: AtomicUsize::new(0),
+            write_delegations: AtomicUsize::new(0),
             recalls: Recalls::default(),
             gone: Mutex::default(),
         }
@@ -189,8 +192,8 @@ impl Files {
             }
             let Some(file) = shard.file(&key) else { continue };
             let left = file.forget_client(client);
-            self.count_delegations(left.delegations.len(), 0);
             for lent in &left.delegations {
+                self.count_returned(lent);
                 self.recalls.remove(lent);
                 effects.push(Effect::DelegationEnded { file: key });
             }
@@ -203,16 +206,28 @@ impl Files {
         }
     }
 
+    /// Files there is room for without more memory.
+    #[cfg(test)]
+    fn capacity(&self) -> usize {
+        self.each_shard().map(|shard| shard.files.capacity()).sum()
+    }
+
     /// How many closed opens are remembered.
     #[cfg(test)]
     fn closed(&self) -> usize {
         self.each_shard().map(|shard| shard.closed.len()).sum()
     }
 
-    fn count_delegations(&self, went: usize, came: usize) {
-        use std::sync::atomic::Ordering::Relaxed;
-        self.delegations.fetch_add(came, Relaxed);
-        self.delegations.fetch_sub(went, Relaxed);
+    /// A delegation is about to be granted.
+    fn count_lent(&self, write: bool) {
+        self.delegations.fetch_add(1, Ordering::AcqRel);
+        self.write_delegations.fetch_add(usize::from(write), Ordering::AcqRel);
+    }
+
+    /// A delegation has gone.
+    fn count_returned(&self, lent: &lent::Lent) {
+        self.delegations.fetch_sub(1, Ordering::AcqRel);
+        self.write_delegations.fetch_sub(usize::from(lent.write), Ordering::AcqRel);
     }
 }
 
@@ -230,6 +245,16 @@ pub(crate) enum Attempt<T> {
 const ATTEMPTS: usize = 16;
 
 impl State {
+    /// Whether anything is lent, without looking at any file.
+    pub fn has_delegations(&self) -> bool {
+        self.files.delegations.load(Ordering::Acquire) > 0
+    }
+
+    /// Whether anything is lent for writing, without looking at any file.
+    pub(crate) fn has_write_delegations(&self) -> bool {
+        self.files.write_delegations.load(Ordering::Acquire) > 0
+    }
+
     /// Tries until no client whose lease is over stands in the way (RFC 7530 §9.6.3.1).
     pub(crate) fn settle<T>(
         &self,

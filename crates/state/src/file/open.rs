@@ -264,9 +264,10 @@ impl State {
             match self.add_open(file, args, client, sequence, existing) {
                 Ok(open) => Some(open),
                 Err(status) => {
-                    if let Some(number) = undo_delegation {
-                        file.take_lent(number);
-                        self.files.count_delegations(1, 0);
+                    let lent = undo_delegation.and_then(|number| file.take_lent(number));
+                    if let Some(lent) = lent {
+                        self.files.recalls.remove(&lent);
+                        self.files.count_returned(&lent);
                     }
                     return Err(status);
                 }
@@ -356,9 +357,10 @@ impl State {
         let mut shard = self.files.shard(&key);
         let Some(file) = shard.file(&key) else { return };
         if let Some(number) = undo.delegation
-            && file.take_lent(number).is_some()
+            && let Some(lent) = file.take_lent(number)
         {
-            self.files.count_delegations(1, 0);
+            self.files.recalls.remove(&lent);
+            self.files.count_returned(&lent);
             effects.push(Effect::DelegationEnded { file: key });
         }
         match undo.open {

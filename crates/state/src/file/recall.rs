@@ -189,7 +189,7 @@ impl State {
             let mut shard = self.files.shard(&key);
             let lent = shard.file(&key).and_then(|file| file.take_lent(number));
             let Some(lent) = lent else { continue };
-            self.files.count_delegations(1, 0);
+            self.files.count_returned(&lent);
             let unused = shard.tidy(key);
             drop(shard);
 

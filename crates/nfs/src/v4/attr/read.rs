@@ -10,6 +10,7 @@ use hayase_xdr::Array;
 use super::acl;
 use super::quota::{self, QUOTAS};
 use super::supported::{exclusive, supported, supported_with};
+use crate::handle::WireHandle;
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
 use crate::v4::object::Subject;
@@ -37,6 +38,19 @@ const FEATURES: Bitmap = Bitmap::of(&[
     Attr::XattrSupport,
 ]);
 
+/// What can only be set.
+const ONLY_SET: Bitmap = Bitmap::of(&[
+    Attr::TimeAccessSet,
+    Attr::TimeModifySet,
+    Attr::LayoutHint,
+    Attr::RetentionSet,
+    Attr::RetentEvtSet,
+    Attr::ModeSetMasked,
+    Attr::ModeUmask,
+    Attr::TimeDelegAccess,
+    Attr::TimeDelegModify,
+]);
+
 /// What pseudo directories answer of their file system.
 const NO_SPACE: FsStat = FsStat {
     total_bytes: 0,
@@ -57,7 +71,7 @@ const PSEUDO_CONF: PathConf =
 
 /// Fails if attributes are asked for that can only be set (RFC 8881 §5.5).
 pub(crate) fn check_readable(wanted: &Bitmap) -> Result<(), Status> {
-    if wanted.attrs().all(Attr::is_readable) { Ok(()) } else { Err(Status::Inval) }
+    if (*wanted & ONLY_SET).is_empty() { Ok(()) } else { Err(Status::Inval) }
 }
 
 /// What an answer can have beside the attributes of the object.
@@ -169,7 +183,8 @@ pub(crate) fn write(
     w.push(Attr::CaseInsensitive, &conf.case_insensitive);
     w.push(Attr::CasePreserving, &true);
     w.push(Attr::ChownRestricted, &conf.chown_restricted);
-    w.push(Attr::FileHandle, &subject.handle.as_nfs4());
+    let handle = w.wants(Attr::FileHandle).then(|| subject.wire_handle(compound.call.server));
+    w.push_some(Attr::FileHandle, handle.as_ref().map(WireHandle::as_nfs4).as_ref());
     w.push(Attr::FileId, &attr.fileid);
     w.push(Attr::FilesAvail, &stat.avail_files);
     w.push(Attr::FilesFree, &stat.free_files);
@@ -272,4 +287,15 @@ pub(crate) fn write_number(fileid: u64, wanted: Bitmap, to: &mut Vec<u8>) {
     w.push(Attr::RdattrError, &NfsStat::OK);
     w.push(Attr::MountedOnFileId, &fileid);
     w.finish();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_only_be_set_is_known() {
+        let only_set = Attr::ALL.iter().copied().filter(|attr| !attr.is_readable());
+        assert_eq!(only_set.collect::<Vec<_>>(), ONLY_SET.attrs().collect::<Vec<_>>());
+    }
 }

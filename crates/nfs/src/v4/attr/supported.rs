@@ -70,12 +70,15 @@ const MINOR_2: &[Attr] = &[
     Attr::OpenArguments,
 ];
 
+const ADDED_1: Bitmap = Bitmap::of(MINOR_1);
+const ADDED_2: Bitmap = Bitmap::of(MINOR_2);
+
 /// The attributes of a minor version (`supported_attrs`).
 pub(crate) fn supported(minor: u32) -> Bitmap {
     match minor {
         0 => MINOR_0,
-        1 => MINOR_0 | Bitmap::of(MINOR_1),
-        _ => MINOR_0 | Bitmap::of(MINOR_1) | Bitmap::of(MINOR_2),
+        1 => MINOR_0 | ADDED_1,
+        _ => MINOR_0 | ADDED_1 | ADDED_2,
     }
 }
 

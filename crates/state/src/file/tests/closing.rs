@@ -72,7 +72,7 @@ fn close_takes_only_opens_of_the_file_and_the_client() {
 }
 
 #[test]
-fn a_million_opens_leave_nothing() {
+fn opens_and_locks_leave_nothing() {
     // Memory returns to where it started: here some thousand opens, all kinds of state, all gone.
     let mut bench = Bench::new();
     let a = bench.client("a");
@@ -88,4 +88,26 @@ fn a_million_opens_leave_nothing() {
     bench.assert_nothing_is_left();
     let held = &bench.world.client(a).held;
     assert!(!held.has_state() && held.ranges() == 0);
+}
+
+#[test]
+fn many_opens_at_once_leave_no_room_behind() {
+    // What a client had open at its busiest must not be paid for ever after.
+    const MANY: u32 = 100_000;
+    let mut bench = Bench::new();
+    let a = bench.client("a");
+    let room =
+        |bench: &Bench| (bench.world.client(a).held.capacity(), bench.world.state.files.capacity());
+    let before = room(&bench);
+    let stateids: Vec<StateId> =
+        (0..MANY).map(|n| bench.open(a, "owner", file(n), Share::BOTH)).collect();
+    assert_eq!(bench.world.state.file_counts().opens, MANY as usize);
+    let most = room(&bench);
+    assert!(most.0 >= MANY as usize && most.1 >= MANY as usize);
+    for (n, stateid) in (0..MANY).zip(&stateids) {
+        bench.close(a, stateid, file(n)).unwrap();
+    }
+    bench.assert_nothing_is_left();
+    let after = room(&bench);
+    assert!(after.0 <= before.0 + 200 && after.1 <= before.1 + 64 * 200, "{before:?} {after:?}");
 }
