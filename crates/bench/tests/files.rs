@@ -200,6 +200,35 @@ fn a_rate_is_kept_and_latencies_count_from_when_they_were_due() {
 }
 
 #[test]
+fn people_read_what_they_know_from_fio() {
+    let dir = tempfile::tempdir().unwrap();
+    let options =
+        [("rw", "randrw"), ("size", "64k"), ("numjobs", "2"), ("fsync", "4"), ("rate_iops", "500")];
+    let text = fio::text(&jobs(dir.path(), &[("mix", &options)]));
+    for beginning in [
+        "mix: (groupid=0, jobs=2): err= 0:",
+        "  read: IOPS=",
+        "  write: IOPS=",
+        "    slat (",
+        "    clat (",
+        "     lat (",
+        "    clat percentiles (",
+        "     |  1.00th=[",
+        "     | 99.99th=[",
+        "  fsync/fdatasync/sync_file_range:",
+        "  lat (",
+        "  cpu          : usr=",
+        "  IO depths    : 1=",
+        "     issued rwts: total=",
+        "Run status group 0 (all jobs):",
+        "   READ: bw=",
+        "  WRITE: bw=",
+    ] {
+        assert!(text.lines().any(|line| line.starts_with(beginning)), "{beginning}:\n{text}");
+    }
+}
+
+#[test]
 fn fios_own_program_reads_the_json() {
     let dir = tempfile::tempdir().unwrap();
     let run = jobs(
