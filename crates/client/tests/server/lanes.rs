@@ -75,6 +75,7 @@ fn blocks_of_all_sizes_come_back_as_they_were_written() {
             [(1, 1, 1), (1, 16, 4095), (3, 16, 16_385), (2, 8, 262_143), (4, 7, 1 << 20)]
         {
             let mut lane = mount.lane(connections, depth).unwrap();
+            let len = len.min(mount.limits().read_max).min(mount.limits().write_max);
             assert!(lane.slots() >= 1 && lane.slots() <= depth);
             write_blocks(&mut lane, &file, 40, len);
             read_blocks(&mut lane, &file, 40, len);
@@ -90,7 +91,8 @@ fn small_and_large_requests_go_together() {
         let mount = lab.mount(version);
         let file = mount.create(&mount.root(), format!("mixed-{version}"), 0o644).unwrap().file;
         let mut lane = mount.lane(2, 24).unwrap();
-        write_blocks(&mut lane, &file, 8, 1 << 20);
+        let large = mount.limits().read_max.min(mount.limits().write_max).min(1 << 20);
+        write_blocks(&mut lane, &file, 8, large);
         let request = |number: u64| match number % 5 {
             0 => Request::GetAttr { file: file.handle().clone() },
             1 => Request::Null,
@@ -104,18 +106,18 @@ fn small_and_large_requests_go_together() {
                 Request::Read { file, offset, len, buffer: Buffer::unpooled(64) }
             }
             _ => {
-                let (file, offset, len) = (file.clone(), (number % 8) << 20, 1 << 20);
-                Request::Read { file, offset, len, buffer: Buffer::unpooled(1 << 20) }
+                let (file, offset, len) = (file.clone(), (number % 8) * u64::from(large), large);
+                Request::Read { file, offset, len, buffer: Buffer::unpooled(large as usize) }
             }
         };
         run(&mut lane, 500, request, |done| {
             let reply = done.result.unwrap();
             let right = match done.token % 5 {
-                0 => matches!(reply, Reply::Attributes(told) if told.size == 8 << 20),
+                0 => matches!(reply, Reply::Attributes(told) if told.size == 8 * u64::from(large)),
                 1 => reply == Reply::Done,
                 2 => matches!(&reply, Reply::Listing(listing) if !listing.entries.is_empty()),
                 3 => reply == Reply::Read { count: 64, eof: false },
-                _ => done.buffer.unwrap()[..] == block(done.token % 8, 1 << 20),
+                _ => done.buffer.unwrap()[..] == block(done.token % 8, large as usize),
             };
             assert!(right, "{} is answered {reply:?}", done.token);
         });
