@@ -3,6 +3,7 @@
 //! fcntl(2)). Which client has which is nobody's business here.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -49,6 +50,17 @@ impl Locked {
         }
     }
 
+    /// Has the locks, which are for reading, on a descriptor that is open for writing too.
+    fn move_to(&mut self, file: OwnedFd) -> Result<()> {
+        for range in &self.ranges {
+            sys::set_lock(&file, *range, Some(LockMode::Read)).or_error("lock", &file)?;
+        }
+        // Closing the one before drops its locks; for a moment there were two of each.
+        self.file = file;
+        self.for_writing = true;
+        Ok(())
+    }
+
     fn merge(&mut self) {
         self.ranges.sort_unstable();
         self.ranges.dedup_by(|next, last| {
@@ -80,8 +92,8 @@ impl Core {
         let Some(range) = LockRange::new(range.start(), range.last().min(LAST)) else {
             return Ok(None);
         };
-        if mode.is_some() && !self.locks.lock().contains_key(of) {
-            self.open_to_lock(cx, of)?;
+        if let Some(mode) = mode {
+            self.open_to_lock(cx, of, mode == LockMode::Write)?;
         }
         // None of the calls under this lock waits.
         let mut files = self.locks.lock();
@@ -99,23 +111,36 @@ impl Core {
         result
     }
 
-    fn open_to_lock(&self, cx: &Cx<'_>, of: &Handle) -> Result<()> {
+    /// Sees to it that the file is open for locks, also for those for writing if that is asked for.
+    ///
+    /// Not for more: a descriptor for writing breaks the lease that goes with a delegation, whose
+    /// holder may be about to have its own locks here before it gives the delegation back.
+    fn open_to_lock(&self, cx: &Cx<'_>, of: &Handle, for_writing: bool) -> Result<()> {
+        let serves = |locked: &Locked| locked.for_writing || !for_writing;
+        if self.locks.lock().get(of).is_some_and(serves) {
+            return Ok(());
+        }
         let (node, _) = self.live(cx, of)?;
         must_be_regular(&node)?;
         if self.locks.lock().len() >= self.nodes.limit / SHARE {
             return Err(Error::Delay);
         }
-        let (file, for_writing) = match self.reopen(&node, OFlags::RDWR) {
-            Err(Error::Access | Error::ReadOnly | Error::NotOwner) => {
-                (self.reopen(&node, OFlags::RDONLY)?, false)
+        let flags = if for_writing { OFlags::RDWR } else { OFlags::RDONLY };
+        let file = match self.reopen(&node, flags) {
+            // Locks for writing need it, and local programs cannot see these.
+            Err(Error::Access | Error::ReadOnly | Error::NotOwner) if for_writing => {
+                return Err(Error::NotSupported);
             }
-            file => (file?, true),
+            file => file?,
         };
-        let locked = Locked { file, for_writing, ranges: Vec::new() };
-        self.locks.lock().entry(*of).or_insert_with(|| {
-            self.nodes.open_files.fetch_add(1, Ordering::Relaxed);
-            locked
-        });
+        match self.locks.lock().entry(*of) {
+            Entry::Vacant(entry) => {
+                self.nodes.open_files.fetch_add(1, Ordering::Relaxed);
+                entry.insert(Locked { file, for_writing, ranges: Vec::new() });
+            }
+            Entry::Occupied(mut entry) if !serves(entry.get()) => entry.get_mut().move_to(file)?,
+            Entry::Occupied(_) => {}
+        }
         Ok(())
     }
 
@@ -143,7 +168,8 @@ impl Core {
 /// Sets or drops a lock; answers what is in the way.
 fn set(locked: &mut Locked, range: LockRange, mode: Option<LockMode>) -> Result<Option<LocalLock>> {
     if mode == Some(LockMode::Write) && !locked.for_writing {
-        return Err(Error::NotSupported);
+        // It was closed and opened again meanwhile.
+        return Err(Error::Delay);
     }
     for _ in 0..TRIES {
         match sys::set_lock(&locked.file, range, mode) {
@@ -165,7 +191,7 @@ fn set(locked: &mut Locked, range: LockRange, mode: Option<LockMode>) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use hayase_vfs::{Access, Cred, Durability, Name, Open, SetAttr, Vfs, Wait, Wcc};
+    use hayase_vfs::{Access, Cred, Durability, Name, Open, SetAttr, Vfs, Wait, Watch, Wcc};
     use rustix::fs::{FlockOperation, fcntl_lock};
 
     use super::*;
@@ -175,30 +201,43 @@ mod tests {
         LockRange::new(start, last).unwrap()
     }
 
-    #[test]
-    fn clients_and_local_programs_respect_each_other() {
-        let dir = tempfile::tempdir().unwrap();
-        let fs = LocalFs::open(dir.path(), Options::default()).unwrap();
-        let cred = Cred {
+    fn cred() -> Cred {
+        Cred {
             uid: rustix::process::geteuid().as_raw(),
             gid: rustix::process::getegid().as_raw(),
             ..Cred::root()
-        };
-        let cx = Cx {
-            cred: &cred,
-            wait: Wait::Allowed,
-            durability: Durability::Async,
-            opened: Access::NONE,
-        };
+        }
+    }
+
+    fn cx(cred: &Cred) -> Cx<'_> {
+        Cx { cred, wait: Wait::Allowed, durability: Durability::Async, opened: Access::NONE }
+    }
+
+    /// A directory with a file.
+    fn scene() -> (tempfile::TempDir, LocalFs, Handle) {
+        let dir = tempfile::tempdir().unwrap();
+        let fs = LocalFs::open(dir.path(), Options::default()).unwrap();
         let how = Open::Guarded(SetAttr { mode: Some(0o600), ..SetAttr::default() });
         let name = Name::new(b"file").unwrap();
-        let made = fs.create(&cx, &fs.root(), name, &how, &mut Wcc::default()).unwrap();
-        let file = made.handle;
+        let cred = cred();
+        let made = fs.create(&cx(&cred), &fs.root(), name, &how, &mut Wcc::default()).unwrap();
+        (dir, fs, made.handle)
+    }
+
+    #[test]
+    fn clients_and_local_programs_respect_each_other() {
+        let (dir, fs, file) = scene();
+        let cred = cred();
+        let cx = cx(&cred);
         let set = |range, mode| fs.mirror_lock(&cx, &file, range, mode).unwrap();
         let test = |range, mode| fs.test_lock(&cx, &file, range, mode).unwrap();
         let open_locks = || fs.core.locks.lock().len();
         let path = dir.path().join("file");
         let program = std::fs::File::options().read(true).write(true).open(&path).unwrap();
+        // Opened for writing from the start: this program is our own process, whose locks
+        // would go with the first descriptor that it closes.
+        assert_eq!(set(range(5, 9), Some(LockMode::Write)), None);
+        assert_eq!(set(range(5, 9), Some(LockMode::Read)), None);
         let other = fcntl_lock(&program, FlockOperation::NonBlockingLockShared);
         other.unwrap();
 
@@ -228,6 +267,56 @@ mod tests {
         // Nothing is kept where nothing could be locked.
         assert!(set(LockRange::ALL, Some(LockMode::Read)).is_some());
         assert_eq!((set(LockRange::ALL, None), open_locks()), (None, 0));
+    }
+
+    #[test]
+    fn locks_for_reading_move_when_one_for_writing_comes() {
+        let (dir, fs, file) = scene();
+        let cred = cred();
+        let cx = cx(&cred);
+        let set = |range, mode| fs.mirror_lock(&cx, &file, range, mode).unwrap();
+        let for_writing = || fs.core.locks.lock()[&file].for_writing;
+        let path = dir.path().join("file");
+        let program = std::fs::File::options().read(true).write(true).open(path).unwrap();
+        let of_program = |operation| fcntl_lock(&program, operation);
+
+        assert_eq!(set(range(0, 9), Some(LockMode::Read)), None);
+        assert_eq!(set(range(20, 29), Some(LockMode::Read)), None);
+        assert!(!for_writing());
+        of_program(FlockOperation::NonBlockingLockShared).unwrap();
+        of_program(FlockOperation::Unlock).unwrap();
+        assert_eq!(set(range(5, 24), Some(LockMode::Write)), None);
+        assert!(for_writing());
+        assert_eq!(set(range(5, 24), None), None);
+        // What was locked before still is.
+        let mine = FlockOperation::NonBlockingLockExclusive;
+        assert_eq!(of_program(mine), Err(Errno::AGAIN));
+        of_program(FlockOperation::NonBlockingLockShared).unwrap();
+        of_program(FlockOperation::Unlock).unwrap();
+        assert_eq!((set(range(0, 4), None), set(range(25, 29), None)), (None, None));
+        of_program(mine).unwrap();
+    }
+
+    /// The holder of a delegation has its locks at the server before it gives the delegation back. That
+    /// was answered DELAY until the delegation was revoked: the lock broke the lease.
+    #[test]
+    fn locks_for_reading_leave_the_lease_of_a_delegation_alone() {
+        let (_dir, fs, file) = scene();
+        let cred = cred();
+        let cx = cx(&cred);
+        let (tell, told) = std::sync::mpsc::channel();
+        let tell = Mutex::new(tell);
+        fs.set_conflict_listener(Box::new(move |_| tell.lock().unwrap().send(()).unwrap()));
+        fs.watch(&cx, &file, Watch::Writers).unwrap();
+        assert_eq!(fs.mirror_lock(&cx, &file, range(0, 9), Some(LockMode::Read)), Ok(None));
+        fs.watch(&cx, &file, Watch::Writers).expect("the lease is as it was");
+        assert!(told.try_recv().is_err(), "nobody wants it back");
+        // One for writing has to wait until the delegation is back.
+        let write = || fs.mirror_lock(&cx, &file, range(0, 9), Some(LockMode::Write));
+        assert_eq!(write(), Err(Error::Delay));
+        told.recv_timeout(std::time::Duration::from_secs(10)).unwrap();
+        fs.unwatch(&file);
+        assert_eq!(write(), Ok(None));
     }
 
     #[test]
