@@ -1,7 +1,9 @@
 //! Delegations and the calls about them.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::common::{Lab, Reply, args};
 use crate::ops::{Ops, op, ops, run, stat};
@@ -204,4 +206,31 @@ fn the_first_files_of_a_client_of_nfs_4_0_can_be_lent() {
     reply.take(4); // rflags
     assert_eq!(reply.word(), 0, "no attributes were set");
     assert_eq!(reply.word(), 1, "a read delegation");
+}
+
+/// A recall that was lost on its way was never sent again, and the delegation was taken from a
+/// client that did not know.
+#[test]
+fn a_recall_that_is_not_answered_is_sent_again() {
+    let clock = Arc::new(AtomicU64::new(1));
+    let now = Arc::clone(&clock);
+    let setup = Setup {
+        clock: Box::new(move || Duration::from_secs(now.load(Ordering::Relaxed))),
+        ..Setup::default()
+    };
+    let lab = Lab::set_up("/srv *(rw,insecure,no_root_squash)", MemFs::new, setup);
+    let (_session, inbox, stateid) = holder(&lab);
+    let recalls = || {
+        let sent = inbox.0.lock().unwrap();
+        let of_it = |call: &&Vec<u8>| call.windows(12).any(|bytes| bytes == &stateid[4..]);
+        sent.iter().filter(of_it).count()
+    };
+    let other = Session::new(&lab, "other", 1);
+    assert_eq!(other.status(&opening()), stat::DELAY);
+    assert_eq!(recalls(), 1);
+    for (secs, sent) in [(5, 1), (12, 2), (13, 2), (24, 3)] {
+        clock.store(secs, Ordering::Relaxed);
+        lab.service.tick();
+        assert_eq!(recalls(), sent, "after {secs} s");
+    }
 }

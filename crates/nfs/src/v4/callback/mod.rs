@@ -277,15 +277,19 @@ impl Shared {
         let (late, stranded, waiting, reachable) = {
             let mut inner = self.callbacks.lock();
             let is_late = |since: Now| now.0.saturating_sub(since.0) > PATIENCE;
-            let late: Vec<_> = inner.sent.extract_if(|_, pending| is_late(pending.since)).collect();
+            // Nobody answers in a session that has ended.
+            let is_void = |pending: &Pending| pending.callback.session_ended();
+            let late = |_: &u32, pending: &mut Pending| is_late(pending.since) || is_void(pending);
             (
-                late,
+                inner.sent.extract_if(late).collect::<Vec<_>>(),
                 std::mem::take(&mut inner.stranded),
                 std::mem::take(&mut inner.waiting),
                 std::mem::take(&mut inner.reachable),
             )
         };
+        let mut waiting: Vec<Waiting> = waiting;
         for (_, pending) in late {
+            waiting.extend(pending.another_try());
             self.settle(pending, None);
         }
         for client in reachable {

@@ -4,7 +4,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 
 use hayase_state::{Attributes, Callback, Now};
 
-use super::Waiting;
+use super::{Message, TRIES, Waiting};
 
 /// A call that was sent and not answered.
 pub(super) struct Pending {
@@ -22,6 +22,17 @@ impl Pending {
     pub(super) fn with_xid(mut self, xid: u32) -> Self {
         self.record[..4].copy_from_slice(&xid.to_be_bytes());
         self
+    }
+}
+
+impl Pending {
+    /// The same once more in a request of its own, if it is worth it: a client that does not hear that it
+    /// has to give something back loses it.
+    pub(super) fn another_try(&self) -> Option<Waiting> {
+        let Waiting { client, message, tries } = &self.call;
+        let worth_it = matches!(message, Message::Recall { .. }) && *tries < TRIES;
+        let again = || Waiting { client: *client, message: message.clone(), tries: tries + 1 };
+        worth_it.then(again)
     }
 }
 
