@@ -11,11 +11,14 @@ use super::{short_lease, some_versions};
 use crate::client::Client;
 use crate::scene::{Backing, MOUNT, Scene, until};
 use crate::server::Setup;
-use crate::session::{Open, Session};
+use crate::session::LockKind::Process;
+use crate::session::LockMode::{Exclusive, Shared, Unlocked};
+use crate::session::{Errno, Open, Session, fails};
 
 /// The tests of this theme.
 pub const CASES: &[Case] = &[
     Case::new("v4.delegations", "given to a lone reader, called back for a writer", recalled),
+    Case::new("v4.delegations_locks", "locks under one are the server's when it is back", locked),
     Case::new("v4.delegations_local", "called back for programs beside the server", local),
     Case::new("v4.delegations_dead", "one that dies with a delegation delays others a lease", dead),
     Case::new("v4.delegations_write", "a lone writer's is called back with all it wrote", write),
@@ -71,6 +74,29 @@ fn recalled(scene: &mut Scene) -> Result<()> {
         }
         scene.note(format!("{version}: given and called back, the writer waited {took:?}"));
     }
+    Ok(())
+}
+
+/// A client with a delegation keeps its locks to itself, until it has to give it back.
+fn locked(scene: &mut Scene) -> Result<()> {
+    let [(a, reader), (_b, writer)] = both(scene, Setup::default(), "vers=4.2")?;
+    std::fs::write(scene.directory().join("file"), "before")?;
+    until(Duration::from_secs(15), "a lone reader gets a delegation", || {
+        opens_alone(&a, &reader, "file")
+    })?;
+    let mine = reader.open(path("file"), Open::RDONLY, 0)?;
+    let locks = count(&a, "LOCK")?;
+    reader.lock(mine, Process, Shared, (2, 10))?;
+    same!(count(&a, "LOCK")?, locks, "locks that the server heard of");
+    let begun = Instant::now();
+    let other = writer.open(path("file"), Open::RDWR, 0)?;
+    let took = begun.elapsed();
+    ensure!(took < Duration::from_secs(3), "the writer waited for {took:?}");
+    let whole = (0, 0);
+    fails(writer.lock(other, Process, Exclusive, whole), Errno::AGAIN, "what the reader locked")?;
+    reader.lock(mine, Process, Unlocked, (2, 10))?;
+    writer.lock(other, Process, Exclusive, whole)?;
+    scene.note(format!("the writer waited {took:?}"));
     Ok(())
 }
 
