@@ -23,6 +23,7 @@ const WORKLOADS: &[Needed] = &[
     ("fio", "fio"),
     ("git", "git"),
     ("sqlite3", "sqlite3"),
+    ("pgbench", "postgresql"),
     ("showmount", "nfs-common"),
     ("rpcinfo", "rpcbind"),
     ("ss", "iproute2"),

@@ -79,6 +79,7 @@ mod directory;
 mod fio;
 mod mount;
 mod people;
+mod postgres;
 mod restart;
 mod special;
 mod tree;
@@ -95,6 +96,7 @@ pub fn all() -> Vec<Case> {
         tree::CASES,
         fio::CASES,
         apps::CASES,
+        postgres::CASES,
         bench::CASES,
         two::CASES,
         connections::CASES,

@@ -111,6 +111,7 @@ const OVER: &[(&str, &[Version], &[Version])] = &[
     ("fio.mapped", &[], &[V40, V41, V42]),
     ("apps.git", &[V42], &[V40, V41]),
     ("apps.sqlite", &[V40, V42], &[V41]),
+    ("apps.postgres", &[V40, V42], &[V41]),
     ("bench.agrees", &[V42], &[V40, V41]),
     ("bench.full", &[V42], &[V40, V41]),
     ("two.close_to_open", &[V42], &[V40, V41]),
