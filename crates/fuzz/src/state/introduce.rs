@@ -57,7 +57,7 @@ impl Run<'_> {
     fn introduce_40(&mut self, who: usize) {
         let client = &self.clients[who];
         let (name, verifier) = (client.name.clone(), client.boots.to_be_bytes());
-        let at = format!("192.0.2.2.2.{who}");
+        let at = format!("192.0.2.1.2.{who}");
         let answer = self.alone(who, |writer| {
             let addr = Opaque(at.as_bytes());
             let cb_location = NetAddr { netid: Opaque(b"tcp"), addr };
