@@ -95,16 +95,18 @@ fn an_agent_killed_in_the_middle_is_told_of_and_the_other_kept() {
     let dir = tempfile::tempdir().unwrap();
     let secret = secret(&dir, "a secret that is long enough", 0o600);
     let (one, mut two) = (Agent::start(&secret, dir.path()), Agent::start(&secret, dir.path()));
-    let child = coordinate(&[&one, &two], &secret, dir.path(), "3s").spawn().unwrap();
-    // Both files are there when both have laid out; then they run.
-    let laid_out = |agent: &Agent| {
-        let name = format!("bench.{}.0.0", agent.address.replace(':', "-"));
-        std::fs::metadata(dir.path().join(name)).is_ok_and(|file| file.len() == 1 << 20)
+    let child = coordinate(&[&one, &two], &secret, dir.path(), "8s").spawn().unwrap();
+    // What an agent reads shows that it has started: laying out only writes.
+    let has_read = || {
+        let io = std::fs::read_to_string(format!("/proc/{}/io", two.child.id())).unwrap();
+        let read = io.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap();
+        read.parse::<u64>().unwrap()
     };
-    while !(laid_out(&one) && laid_out(&two)) {
-        std::thread::sleep(Duration::from_millis(10));
+    while has_read() < 8 << 20 {
+        std::thread::sleep(Duration::from_millis(20));
     }
-    std::thread::sleep(Duration::from_millis(1500));
+    // Time enough to be heard of.
+    std::thread::sleep(Duration::from_secs(2));
     two.child.kill().unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(!output.status.success());
