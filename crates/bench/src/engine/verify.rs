@@ -6,7 +6,7 @@
 //! | 0 | `HayaseV1` |
 //! | 8 | which file: a hash of its name |
 //! | 16 | where in the file the block belongs |
-//! | 24 | generation: how often the place was written before |
+//! | 24 | generation: how often the run has written the place; 0 when laid out for reading |
 //! | 32 | bytes of the block |
 //! | 36 | CRC-32C of all the block, with this field 0 |
 //! | 40 | noise |
