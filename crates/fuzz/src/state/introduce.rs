@@ -178,8 +178,8 @@ impl Run<'_> {
         if !client.barred {
             client.record = Record::Must;
         }
-        if let Some(settled) = self.model.grace.claimants.get_mut(&client.name) {
-            *settled = true;
+        if let Some(claimant) = self.model.grace.claimants.get_mut(&client.name) {
+            claimant.settled = true;
         }
         self.end_grace();
     }

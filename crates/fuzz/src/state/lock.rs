@@ -117,6 +117,9 @@ impl Run<'_> {
         };
         if let Some(refused) = refused {
             assert_eq!(status, Err(refused), "{range:?} of client {who}");
+            if refused == Status::Grace {
+                self.note_put_off(who);
+            }
             return false;
         }
         if let Some(Res4::Fail(LockFail::Denied(denied))) = answer.result::<LockArgs<'_>>() {
@@ -241,6 +244,7 @@ impl Run<'_> {
         let Some(answer) = answer else { return false };
         if self.must_wait(who) {
             assert_eq!(answer.status(), Err(Status::Grace), "LOCKT of client {who}");
+            self.note_put_off(who);
             return false;
         }
         match answer.result::<LockTArgs<'_>>() {

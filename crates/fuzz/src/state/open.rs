@@ -150,6 +150,9 @@ impl Run<'_> {
             Ok(intrusion) => intrusion,
             Err(expected) => {
                 assert_eq!(status, Err(expected), "{asked:?} of client {who}");
+                if expected == Status::Grace {
+                    self.note_put_off(who);
+                }
                 return false;
             }
         };

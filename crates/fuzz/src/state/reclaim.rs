@@ -24,7 +24,8 @@ impl Run<'_> {
         let claim = self.clients[who].claims.swap_remove(at);
         let expected = self.expect_claim(who);
         if expected.is_ok() {
-            self.model.grace.note_claim(self.world.now());
+            let now = self.world.now();
+            self.model.grace.note_claim(&self.clients[who].name, now);
         }
         // Of several opens, one brings the delegation back.
         let again = self.model.files[claim.file].lent.iter().any(|lent| lent.client == who);
