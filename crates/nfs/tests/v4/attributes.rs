@@ -146,6 +146,9 @@ fn verify_and_nverify_are_each_others_opposite() {
         assert_eq!(on(number, &rdattr_error), stat::INVAL);
         let archive = args().words([1, 1 << 14]).opaque(args().word(0).bytes());
         assert_eq!(on(number, &archive), stat::ATTRNOTSUPP);
+        // An attribute that only some file systems have, such as a quota, and this one has not.
+        let quota = args().words([2, 0, 1 << (38 - 32)]).opaque(args().long(0).bytes());
+        assert_eq!(on(number, &quota), stat::ATTRNOTSUPP);
         let short = args().words([2, 0, MODE]).opaque([]);
         assert_eq!(on(number, &short), stat::BADXDR);
     }
