@@ -4,6 +4,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use hayase_nfs::HandleKey;
@@ -16,6 +17,8 @@ const LOCK_FILE: &str = "lock";
 const ADMIN_SOCKET: &str = "admin.sock";
 const INDEX_DIR: &str = "index";
 const CLIENTS_DIR: &str = "clients";
+/// How long the server before may take to end.
+const LAST_ONES_END: Duration = Duration::from_secs(2);
 
 /// Where the state is kept unless another place is named: `/var/lib/hayase` as root,
 /// else the user's own state directory after the XDG base directory specification.
@@ -41,6 +44,21 @@ pub(crate) struct StateDir {
     _lock: File,
 }
 
+/// Whether the lock is ours. A server that was killed has it until the kernel is through with
+/// its end, which whoever starts the next one need not wait for.
+fn is_ours(lock: &File) -> bool {
+    let deadline = Instant::now() + LAST_ONES_END;
+    loop {
+        if rustix::fs::flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            return true;
+        }
+        if Instant::now() >= deadline {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 impl StateDir {
     /// Makes the directory if need be and takes it.
     pub(crate) fn take(path: &Path) -> Result<Self> {
@@ -57,7 +75,7 @@ impl StateDir {
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).write(true).mode(0o600);
         let lock = options.open(&lock_path).with_context(cannot)?;
-        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if !is_ours(&lock) {
             bail!(
                 "another server uses the state directory {}: stop it, or name another directory \
                  with --state-dir",
@@ -156,6 +174,18 @@ mod tests {
         drop(state);
         StateDir::take(&path).unwrap().handle_key().unwrap();
         assert_eq!(fs::read(path.join(KEY_FILE)).unwrap(), key);
+    }
+
+    #[test]
+    fn a_server_that_is_about_to_end_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = StateDir::take(dir.path()).unwrap();
+        let ending = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            drop(first);
+        });
+        StateDir::take(dir.path()).unwrap();
+        ending.join().unwrap();
     }
 
     #[test]
