@@ -32,7 +32,7 @@
 //!     }
 //! }
 //! mount.close(file)?;
-//! # Ok::<(), hayase_client::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # What is kept, and what is not
