@@ -37,6 +37,8 @@ pub struct ExportOptions {
     pub subtree_check: bool,
     /// `acl`: access control lists are shown to clients of NFSv3. Otherwise `no_acl`.
     pub acl: bool,
+    /// `security_label`: clients of NFSv4.2 see and set the security labels of files.
+    pub security_label: bool,
     /// `fsid=`: identifies the export by number or UUID instead of by its file system.
     pub fsid: Option<Fsid>,
     /// `anonuid=`: the uid of anonymous and squashed requests.
@@ -63,6 +65,7 @@ impl Default for ExportOptions {
             all_squash: false,
             subtree_check: false,
             acl: true,
+            security_label: false,
             fsid: None,
             anonuid: 65534,
             anongid: 65534,

@@ -210,7 +210,8 @@ fn places() -> impl Strategy<Value = (Option<Locations>, Option<Locations>)> {
 prop_compose! {
     fn some_options()(
         (ro, sync, nohide, crossmnt) in any::<(bool, bool, bool, bool)>(),
-        (secure, root_squash, all_squash, subtree_check, acl) in any::<(bool, bool, bool, bool, bool)>(),
+        (secure, root_squash, all_squash) in any::<(bool, bool, bool)>(),
+        (subtree_check, acl, security_label) in any::<(bool, bool, bool)>(),
         anonuid in 0..u32::MAX,
         anongid in prop_oneof![Just(65534), 0..u32::MAX],
         sec in prop::sample::select(vec!["sys", "none", "sys:none", "none:sys"]),
@@ -218,7 +219,7 @@ prop_compose! {
     ) -> ExportOptions {
         ExportOptions {
             ro, sync, nohide, crossmnt, secure, root_squash, all_squash, subtree_check, acl,
-            fsid: None, anonuid, anongid,
+            security_label, fsid: None, anonuid, anongid,
             sec: crate::Flavors::parse(sec).unwrap(),
             refer, replicas,
         }

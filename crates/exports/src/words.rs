@@ -39,6 +39,8 @@ pub(crate) enum Action {
     /// A flag that the canonical list, like that of exportfs(8), has only if it is not the
     /// default.
     Rare(fn(&mut ExportOptions) -> &mut bool, bool),
+    /// A flag without an opposite.
+    Switch(fn(&mut ExportOptions) -> &mut bool),
     Id(fn(&mut ExportOptions) -> &mut u32),
     Fsid,
     Sec,
@@ -59,6 +61,7 @@ pub(crate) enum Topic {
     SubtreeCheck,
     LockAuth,
     Acl,
+    Labels,
     Pnfs,
     HandleSigning,
     Fsid,
@@ -121,6 +124,11 @@ pub(crate) const OPTIONS: &[OptionWord] = &[
         "Clients of NFSv3 see and set access control lists (NFSACL)."),
     rare("no_acl", Topic::Acl, false, |o| &mut o.acl, false,
         "Access control lists are not shown to clients of NFSv3; they still decide."),
+    OptionWord {
+        name: "security_label", value: None, topic: Topic::Labels, on: true,
+        effect: Effect::Acts(Action::Switch(|o| &mut o.security_label)),
+        help: "Clients of NFSv4.2 see and set the security labels of files, where the file system keeps them.",
+    },
     missing("pnfs", None,
         "layouts are not a matter of an export's options"),
     already("no_pnfs", Topic::Pnfs, false,
@@ -163,8 +171,6 @@ pub(crate) const OPTIONS: &[OptionWord] = &[
         "an export is not made to depend on a mount"),
     missing("nordirplus", None,
         "READDIRPLUS is always served"),
-    missing("security_label", None,
-        "security labels are not served"),
     missing("reexport", Some("WORD"),
         "other servers' exports are not exported again"),
     missing("xprtsec", Some("POLICY"),
@@ -253,6 +259,7 @@ impl Action {
     pub fn apply(&self, options: &mut ExportOptions, value: &str) -> Result<(), Problem> {
         match self {
             Self::Flag(field, value) | Self::Rare(field, value) => *field(options) = *value,
+            Self::Switch(field) => *field(options) = true,
             Self::Id(field) => *field(options) = id(value)?,
             Self::Fsid => options.fsid = Some(Fsid::parse(value)?),
             Self::Sec => options.sec = Flavors::parse(value)?,
@@ -269,6 +276,7 @@ impl Action {
             Self::Rare(field, value) => {
                 *field(&mut options) == *value && *field(&mut default) != *value
             }
+            Self::Switch(field) => *field(&mut options),
             Self::Id(field) => *field(&mut options) != *field(&mut default),
             Self::Fsid => options.fsid.is_some(),
             Self::Sec => true,
@@ -280,7 +288,7 @@ impl Action {
     pub fn write_value(&self, options: &ExportOptions, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut options = options.clone();
         match self {
-            Self::Flag(..) | Self::Rare(..) => Ok(()),
+            Self::Flag(..) | Self::Rare(..) | Self::Switch(_) => Ok(()),
             Self::Id(field) => write!(f, "={}", field(&mut options)),
             Self::Fsid => options.fsid.map_or(Ok(()), |fsid| write!(f, "={fsid}")),
             Self::Sec => write!(f, "={}", options.sec),

@@ -5,6 +5,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RawDir, StatxFlags, fgetxattr, openat, s
 use rustix::io::Errno;
 
 use crate::errno::{OrError, Sys};
+use crate::label::LABEL;
 use crate::lookup::KEY_FIELDS;
 use crate::mounts::{Mount, magic};
 use crate::nodes::Node;
@@ -32,6 +33,7 @@ impl Core {
         Ok(Features {
             xattrs: mount.has_xattr("user.hayase"),
             acls: mount.has_xattr(acl::ACCESS),
+            labels: self.sets_labels() && mount.has_xattr(LABEL),
             birth_times: mount.root_key.birth != 0,
             clone_bytes: clones,
             mirrored_locks: true,

@@ -31,6 +31,7 @@ mod in_use;
 mod index;
 mod journal;
 mod keeper;
+mod label;
 mod lock;
 mod lookup;
 mod mounts;

@@ -193,6 +193,14 @@ impl Vfs for LocalFs {
         self.core.quota(cx, of, whose)
     }
 
+    fn label(&self, cx: &Cx<'_>, of: &Handle) -> Result<Option<Vec<u8>>> {
+        self.core.label(cx, of)
+    }
+
+    fn set_label(&self, cx: &Cx<'_>, of: &Handle, label: &[u8], wcc: &mut Wcc) -> Result<()> {
+        self.core.set_label(cx, of, label, wcc)
+    }
+
     fn xattr(&self, cx: &Cx<'_>, of: &Handle, name: XattrName<'_>) -> Result<Vec<u8>> {
         self.core.xattr(cx, of, name)
     }

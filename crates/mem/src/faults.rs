@@ -40,6 +40,8 @@ pub enum Op {
     BirthTime,
     Acl,
     SetAcl,
+    Label,
+    SetLabel,
     MirrorLock,
     TestLock,
     Watch,
@@ -47,7 +49,7 @@ pub enum Op {
 
 impl Op {
     /// All of them.
-    pub const ALL: [Op; 37] = [
+    pub const ALL: [Op; 39] = [
         Op::Attr,
         Op::SetAttr,
         Op::Lookup,
@@ -82,6 +84,8 @@ impl Op {
         Op::BirthTime,
         Op::Acl,
         Op::SetAcl,
+        Op::Label,
+        Op::SetLabel,
         Op::MirrorLock,
         Op::TestLock,
         Op::Watch,
@@ -101,6 +105,7 @@ impl Op {
                 | Op::Link
                 | Op::SetXattr
                 | Op::SetAcl
+                | Op::SetLabel
                 | Op::RemoveXattr
                 | Op::Allocate
                 | Op::Deallocate

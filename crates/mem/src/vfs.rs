@@ -232,6 +232,7 @@ impl Vfs for MemFs {
         Ok(Features {
             xattrs: true,
             acls: true,
+            labels: true,
             birth_times: true,
             clone_bytes: Some(PAGE_BYTES as u32),
             mirrored_locks: true,
@@ -287,6 +288,14 @@ impl Vfs for MemFs {
         wcc: &mut Wcc,
     ) -> Result<()> {
         self.turn(cx, Op::RemoveXattr)?.remove_xattr(of, name, wcc)
+    }
+
+    fn label(&self, cx: &Cx<'_>, of: &Handle) -> Result<Option<Vec<u8>>> {
+        self.turn(cx, Op::Label)?.label(of)
+    }
+
+    fn set_label(&self, cx: &Cx<'_>, of: &Handle, label: &[u8], wcc: &mut Wcc) -> Result<()> {
+        self.turn(cx, Op::SetLabel)?.set_label(of, label, wcc)
     }
 
     fn acl(&self, cx: &Cx<'_>, of: &Handle) -> Result<Acl> {

@@ -29,6 +29,8 @@ pub struct Features {
     pub clone_bytes: Option<u32>,
     /// Locks of clients and of local programs respect each other.
     pub mirrored_locks: bool,
+    /// Security labels.
+    pub labels: bool,
     /// What users store is counted, and may be limited.
     pub quotas: bool,
     /// How the change attribute changes.

@@ -229,6 +229,17 @@ pub trait Vfs: Send + Sync {
         Err(Error::NotSupported)
     }
 
+    /// The security label of a file, of at most [`crate::LABEL_MAX`] bytes that mean something to the
+    /// host's security module, if it has one (RFC 7862 §12.2.4). Anybody may know it.
+    fn label(&self, _cx: &Cx<'_>, _of: &Handle) -> Result<Option<Vec<u8>>> {
+        Err(Error::NotSupported)
+    }
+
+    /// Sets the label, which the owner may; the host's security module has the last word.
+    fn set_label(&self, _cx: &Cx<'_>, _of: &Handle, _label: &[u8], _wcc: &mut Wcc) -> Result<()> {
+        Err(Error::NotSupported)
+    }
+
     /// The access control lists of a file, which anybody may know; there are none of what has no
     /// permissions of its own.
     fn acl(&self, _cx: &Cx<'_>, _of: &Handle) -> Result<Acl> {

@@ -3,6 +3,7 @@
 mod acls;
 mod attrs;
 mod bytes;
+mod labels;
 mod links;
 mod listing;
 mod locks;

@@ -48,7 +48,7 @@ impl Turn<'_> {
         if used + name.as_bytes().len() + value.len() > TOTAL_BYTES {
             return Err(Error::NoSpace);
         }
-        self.put_xattr(number, name, Some(value.into()));
+        self.put_xattr(number, name.as_bytes(), Some(value.into()));
         wcc.after = Some(self.state.attr(number));
         Ok(())
     }
@@ -63,7 +63,7 @@ impl Turn<'_> {
         if !self.state.node(number).xattrs.contains_key(name.as_bytes()) {
             return Err(Error::NoXattr);
         }
-        self.put_xattr(number, name, None);
+        self.put_xattr(number, name.as_bytes(), None);
         wcc.after = Some(self.state.attr(number));
         Ok(())
     }
@@ -89,8 +89,8 @@ impl Turn<'_> {
         Ok(number)
     }
 
-    fn put_xattr(&mut self, number: u64, name: XattrName<'_>, value: Option<Box<[u8]>>) {
-        let name: Box<[u8]> = name.as_bytes().into();
+    pub(super) fn put_xattr(&mut self, number: u64, name: &[u8], value: Option<Box<[u8]>>) {
+        let name: Box<[u8]> = name.into();
         let xattrs = &mut self.state.node_mut(number).xattrs;
         let before = match value {
             Some(value) => xattrs.insert(name.clone(), value),

@@ -14,6 +14,7 @@ mod compound;
 mod copying;
 mod data;
 mod delegation;
+mod labels;
 mod listing;
 mod moved;
 mod names;

@@ -37,6 +37,8 @@ pub mod stat {
     pub const SYMLINK: u32 = 10029;
     pub const RESTOREFH: u32 = 10030;
     pub const ATTRNOTSUPP: u32 = 10032;
+    pub const WRONG_LFS: u32 = 10092;
+    pub const BADLABEL: u32 = 10093;
     pub const OPENMODE: u32 = 10038;
     pub const BADXDR: u32 = 10036;
     pub const BADOWNER: u32 = 10039;

@@ -95,6 +95,18 @@ impl Client<'_> {
         self.change(of, |cx, wcc| self.fs.set_acl(cx, of, acl, wcc))
     }
 
+    /// The security label of a file.
+    #[track_caller]
+    pub fn label(&self, of: &Handle) -> Result<Option<Vec<u8>>> {
+        self.call(|cx| self.fs.label(cx, of))
+    }
+
+    /// Sets the security label of a file.
+    #[track_caller]
+    pub fn set_label(&self, of: &Handle, label: &[u8]) -> Result<()> {
+        self.change(of, |cx, wcc| self.fs.set_label(cx, of, label, wcc))
+    }
+
     /// Finds data or a hole.
     #[track_caller]
     pub fn seek(&self, of: &Handle, offset: u64, what: Seek) -> Result<Sought> {

@@ -245,6 +245,9 @@ macro_rules! conformance {
                 they_rule
                 owners_set_them
             }
+            labels Scene {
+                are_kept_and_set_by_owners
+            }
             xattrs Scene {
                 values_are_kept
                 creating_and_replacing_differ

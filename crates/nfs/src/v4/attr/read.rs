@@ -8,6 +8,7 @@ use hayase_vfs::{ChangeKind, Features, FileType, FsInfo, FsStat, PathConf, Time}
 use hayase_xdr::Array;
 
 use super::acl;
+use super::label;
 use super::quota::{self, QUOTAS};
 use super::supported::{exclusive, supported, supported_with};
 use crate::handle::WireHandle;
@@ -33,6 +34,8 @@ const FEATURES: Bitmap = Bitmap::of(&[
     Attr::Acl,
     Attr::AclSupport,
     Attr::SupportedAttrs,
+    Attr::SuppattrExclcreat,
+    Attr::SecLabel,
     Attr::CloneBlksize,
     Attr::ChangeAttrType,
     Attr::XattrSupport,
@@ -88,6 +91,7 @@ struct Facts {
     conf: PathConf,
     features: Features,
     acl: Option<acl::Told>,
+    label: Option<Vec<u8>>,
     owner: Option<Told>,
     group: Option<Told>,
     birth: Option<Time>,
@@ -116,12 +120,21 @@ impl Facts {
             None => PSEUDO_CONF,
         };
         let features = match asked(FEATURES) {
-            Some(file) => file.vfs().features(&file.cx(), &subject.own)?,
+            Some(file) => {
+                let features = file.vfs().features(&file.cx(), &subject.own)?;
+                Features { labels: features.labels && file.options().security_label, ..features }
+            }
             None => Features::default(),
         };
         let acl = match subject.file {
             Some(file) if features.acls && wanted.contains(Attr::Acl) => {
                 Some(acl::told(acl::of(file, &subject.own, attr)?, owners)?)
+            }
+            _ => None,
+        };
+        let label = match subject.file {
+            Some(file) if features.labels && wanted.contains(Attr::SecLabel) => {
+                label::of(file, &subject.own)?
             }
             _ => None,
         };
@@ -142,7 +155,7 @@ impl Facts {
             Some(file) => quota::of(file, &subject.own, attr)?,
             None => quota::Told::default(),
         };
-        Ok(Facts { stat, info, conf, features, acl, owner, group, birth, mounted_on, quota })
+        Ok(Facts { stat, info, conf, features, acl, label, owner, group, birth, mounted_on, quota })
     }
 }
 
@@ -160,7 +173,8 @@ pub(crate) fn write(
         wanted.remove(Attr::RdattrError);
     }
     let facts = Facts::gather(compound, subject, &wanted)?;
-    let Facts { stat, info, conf, features, acl, owner, group, birth, mounted_on, quota } = facts;
+    let Facts { stat, info, conf, features, acl, label, owner, group, birth, mounted_on, quota } =
+        facts;
     let attr = &subject.attr;
     let transfer = u64::from(compound.call.server.limits.transfer_bytes);
 
@@ -220,10 +234,11 @@ pub(crate) fn write(
     w.push(Attr::TimeModify, &time(attr.mtime));
     w.push(Attr::MountedOnFileId, &mounted_on);
     w.push(Attr::FsLayoutTypes, &Array::<LayoutType, 64>(Vec::new()));
-    w.push(Attr::SuppattrExclcreat, &exclusive(minor));
+    w.push(Attr::SuppattrExclcreat, &(exclusive(minor) & supported_with(minor, &features)));
     w.push(Attr::FsCharsetCap, &fs_charset_cap::CONTAINS_NON_UTF8);
     w.push_some(Attr::CloneBlksize, features.clone_bytes.as_ref());
     w.push(Attr::ChangeAttrType, &change_attr_type(features.change));
+    w.push_some(Attr::SecLabel, label.as_deref().map(label::told).as_ref());
     w.push(Attr::XattrSupport, &features.xattrs);
     w.push(Attr::OpenArguments, &open_arguments());
     w.finish();

@@ -7,6 +7,7 @@ use hayase_vfs::acl::nfs4::Ace;
 use hayase_vfs::{SetAttr, SetTime, Time};
 
 use super::acl::{self, set as set_acl};
+use super::label::{self, set as set_label};
 use super::supported::{exclusive, supported};
 use crate::call::Target;
 use crate::v4::compound::Compound;
@@ -24,6 +25,8 @@ pub(crate) struct New {
     pub(crate) delegated_times: bool,
     /// The access control list.
     pub(crate) acl: Option<Vec<Ace>>,
+    /// The security label.
+    pub(crate) label: Option<Box<[u8]>>,
     /// Taken from the mode unless the directory says what is inherited.
     umask: u32,
     /// Needs the mode of before.
@@ -55,6 +58,14 @@ impl New {
             }
             // The object is there: the client is told that this was not set.
             mask.remove(Attr::Acl);
+        }
+        if let Some(label) = &self.label
+            && let Err(fault) = set_label(made, label)
+        {
+            if let Fault::Abort(_) = fault {
+                return Err(fault);
+            }
+            mask.remove(Attr::SecLabel);
         }
         Ok(mask)
     }
@@ -135,7 +146,8 @@ fn convert(attrs: &SetAttrs<'_>, mask: Bitmap, owners: Owners<'_>) -> Result<New
         mtime: set_time(attrs.time_modify_set.or(modify))?,
     };
     let acl = attrs.acl.as_ref().map(|acl| acl::parse(acl, owners)).transpose()?;
-    Ok(New { set, delegated_times, acl, umask: 0, masked: attrs.mode_set_masked, mask })
+    let label = attrs.sec_label.as_ref().map(label::parse).transpose()?;
+    Ok(New { set, delegated_times, acl, label, umask: 0, masked: attrs.mode_set_masked, mask })
 }
 
 fn set_time(time: Option<WireSetTime>) -> Result<SetTime, Status> {

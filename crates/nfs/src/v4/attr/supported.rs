@@ -63,6 +63,7 @@ const MINOR_1: &[Attr] =
 const MINOR_2: &[Attr] = &[
     Attr::CloneBlksize,
     Attr::ChangeAttrType,
+    Attr::SecLabel,
     Attr::ModeUmask,
     Attr::XattrSupport,
     Attr::TimeDelegAccess,
@@ -88,6 +89,9 @@ pub(crate) fn supported_with(minor: u32, features: &Features) -> Bitmap {
     if !features.acls {
         attrs.remove(Attr::Acl);
     }
+    if !features.labels {
+        attrs.remove(Attr::SecLabel);
+    }
     if !features.birth_times {
         attrs.remove(Attr::TimeCreate);
     }
@@ -102,12 +106,19 @@ pub(crate) fn supported_with(minor: u32, features: &Features) -> Bitmap {
     attrs
 }
 
+const SETTABLE_BESIDE_VERIFIER: Bitmap = Bitmap::of(&[
+    Attr::Acl,
+    Attr::Mode,
+    Attr::Owner,
+    Attr::OwnerGroup,
+    Attr::SecLabel,
+    Attr::ModeUmask,
+]);
+
 /// What can be set together with an exclusive creation (`suppattr_exclcreat`): all but the
 /// times, which hold the verifier, and the size.
 pub(crate) fn exclusive(minor: u32) -> Bitmap {
-    let settable =
-        Bitmap::of(&[Attr::Acl, Attr::Mode, Attr::Owner, Attr::OwnerGroup, Attr::ModeUmask]);
-    settable & supported(minor)
+    SETTABLE_BESIDE_VERIFIER & supported(minor)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use hayase_vfs::{Access, Cx, Error, FileType, SetAttr, Wcc};
 use hayase_xdr::{Encode, Reader};
 
 use crate::call::Target;
-use crate::v4::attr::{New, parse_set, set_acl};
+use crate::v4::attr::{New, check_labels, parse_set, set_acl, set_label};
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
 use crate::v4::table::decode;
@@ -36,6 +36,9 @@ fn set(
     if file.is_read_only() {
         return Err(Status::Rofs.into());
     }
+    if new.label.is_some() {
+        check_labels(file)?;
+    }
     if let Some(masked) = new.masked {
         new.set.mode = Some(mode_of(file, masked)?);
     }
@@ -43,15 +46,18 @@ fn set(
         apply(file, &Cx { opened, ..file.cx() }, &new)?;
     }
     // The list last: it says more than a mode does, and a new owner's may be set.
-    match new.acl.as_ref().map(|aces| set_acl(file, aces)) {
-        None | Some(Ok(())) => Ok((new.mask, None)),
+    let (mut set, mut failed) = (new.mask, None);
+    let mut rest = |attr, done| match done {
         Some(Err(Fault::Status(status))) => {
-            let mut set = new.mask;
-            set.remove(Attr::Acl);
-            Ok((set, Some(status)))
+            set.remove(attr);
+            failed = failed.or(Some(status));
+            Ok(())
         }
-        Some(Err(fault)) => Err(fault),
-    }
+        done => done.unwrap_or(Ok(())),
+    };
+    rest(Attr::SecLabel, new.label.as_ref().map(|label| set_label(file, label)))?;
+    rest(Attr::Acl, new.acl.as_ref().map(|aces| set_acl(file, aces)))?;
+    Ok((set, failed))
 }
 
 /// The size is data, which share reservations protect; other attributes are only the

@@ -10,6 +10,7 @@ pub(super) mod data;
 pub(super) mod devices;
 pub(super) mod exclusive;
 pub(super) mod handles;
+pub(super) mod labels;
 pub(super) mod links;
 pub(super) mod listing;
 pub(super) mod locks;
