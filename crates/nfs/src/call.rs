@@ -7,11 +7,17 @@ use hayase_identity::Unmapped;
 use hayase_proto::nfs3::Status;
 use hayase_rpc::{AuthStat, Credential, Refusal};
 use hayase_vfs::{Access, Attr, Cred, Cx, Durability, Error, Handle, Wait};
+use hayase_xdr::{Decode, from_bytes};
 
 use crate::handle::WireHandle;
 use crate::peer::{Grant, Peer};
 use crate::service::Server;
 use crate::{Export, ExportId, ExportTable};
+
+/// Decodes arguments, which have to fill the rest of the record.
+pub(crate) fn decode<'a, T: Decode<'a>>(args: &'a [u8]) -> Result<T, Abort> {
+    from_bytes(args).map_err(|_| Abort::Refused(Refusal::GarbageArgs))
+}
 
 /// Why a procedure ends without a result of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,11 @@
 //! `hayase bench matrix`.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
-use super::output::{listen, pretty, write};
+use super::output::{Outputs, listen, pretty};
 use super::sweep::{TableFormat, option};
 use crate::html;
 use crate::live::Live;
@@ -54,13 +53,8 @@ pub struct MatrixArgs {
     #[arg(long, alias = "output_format", value_enum, default_value_t, help_heading = "Output")]
     output_format: TableFormat,
 
-    /// Print the results to a file
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    output: Option<PathBuf>,
-
-    /// Also write a page, which can be read offline
-    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 impl MatrixArgs {
@@ -80,10 +74,7 @@ impl MatrixArgs {
             cache: self.cache,
             command: std::env::args().collect(),
         };
-        for path in [&self.output, &self.report].into_iter().flatten() {
-            // Better now than after the run.
-            write(path, "")?;
-        }
+        self.outputs.prepare()?;
         let live = Arc::new(Live::default());
         listen(&live)?;
         let result = matrix::run(&plan, &*live);
@@ -93,13 +84,7 @@ impl MatrixArgs {
             TableFormat::Normal => matrix::text(&result),
             TableFormat::Json => pretty(&serde_json::to_value(&result)?)?,
         };
-        match &self.output {
-            Some(path) => write(path, &text)?,
-            None => print!("{text}"),
-        }
-        if let Some(path) = &self.report {
-            write(path, &html::matrix_page(&result))?;
-        }
+        self.outputs.put(&text, || html::matrix_page(&result))?;
         Ok(result.is_whole())
     }
 }

@@ -1,6 +1,6 @@
 //! What all commands do with their results, and with signals.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -12,8 +12,35 @@ pub(super) fn pretty(json: &serde_json::Value) -> Result<String> {
     Ok(serde_json::to_string_pretty(json)? + "\n")
 }
 
-/// Writes a file.
-pub(super) fn write(path: &Path, text: &str) -> Result<()> {
+/// Where results go.
+#[derive(Debug, clap::Args)]
+pub(super) struct Outputs {
+    /// Print the results to a file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Also write a page with charts and the environment, which can be read offline
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    report: Option<PathBuf>,
+}
+
+impl Outputs {
+    /// Makes the files: that one cannot be written is better known before the run.
+    pub(super) fn prepare(&self) -> Result<()> {
+        [&self.output, &self.report].into_iter().flatten().try_for_each(|path| write(path, ""))
+    }
+
+    /// Prints results, and writes the page if one is wanted.
+    pub(super) fn put(&self, text: &str, page: impl FnOnce() -> String) -> Result<()> {
+        match &self.output {
+            Some(path) => write(path, text)?,
+            None => print!("{text}"),
+        }
+        self.report.as_ref().map_or(Ok(()), |path| write(path, &page()))
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
     std::fs::write(path, text).with_context(|| format!("write {}", path.display()))
 }
 

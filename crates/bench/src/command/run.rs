@@ -1,13 +1,13 @@
 //! `hayase bench run`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::ValueEnum;
 
-use super::output::{listen, pretty, write};
+use super::output::{Outputs, listen, pretty};
 use super::{Hosts, quick};
 use crate::engine::{self, Plan};
 use crate::fio::{self, Bins};
@@ -50,13 +50,8 @@ pub struct RunArgs {
     #[arg(long, alias = "output_format", value_enum, default_value_t, help_heading = "Output")]
     output_format: Format,
 
-    /// Print the results to a file
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    output: Option<PathBuf>,
-
-    /// Also write a page with charts and the environment, which can be read offline
-    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: Outputs,
 
     #[command(flatten)]
     hosts: Hosts,
@@ -79,10 +74,7 @@ impl RunArgs {
     /// Runs and prints; false if something went wrong on the way, which is printed, too.
     pub(super) fn run(&self) -> Result<bool> {
         let plan = self.plan()?;
-        for path in [&self.output, &self.report].into_iter().flatten() {
-            // Better now than after the run.
-            write(path, "")?;
-        }
+        self.outputs.prepare()?;
         let live = Arc::new(Live::default());
         listen(&live)?;
         if self.hosts.any() {
@@ -91,14 +83,12 @@ impl RunArgs {
         let run = engine::run(&plan, &*live);
         live.clear();
         let run = run?;
-        self.print(&match self.output_format {
+        let text = match self.output_format {
             Format::Normal => fio::text(&run),
             Format::Json => pretty(&fio::json(&run, Bins::Without))?,
             Format::JsonPlus => pretty(&fio::json(&run, Bins::With))?,
-        })?;
-        if let Some(path) = &self.report {
-            write(path, &html::run_page(&run))?;
-        }
+        };
+        self.outputs.put(&text, || html::run_page(&run))?;
         for job in &run.jobs {
             if let Some(fault) = &job.error {
                 eprintln!("{}: {}", job.name, fault.message);
@@ -164,14 +154,12 @@ impl RunArgs {
         let mut fleet = self.hosts.fleet()?;
         let run = fleet.run(&Work::of(plan), &plan.command, live);
         live.clear();
-        self.print(&match self.output_format {
+        let text = match self.output_format {
             Format::Normal => fleet::text(&run),
             Format::Json => pretty(&fleet::json(&run, Bins::Without))?,
             Format::JsonPlus => pretty(&fleet::json(&run, Bins::With))?,
-        })?;
-        if let Some(path) = &self.report {
-            write(path, &html::fleet_page(&run))?;
-        }
+        };
+        self.outputs.put(&text, || html::fleet_page(&run))?;
         for client in run.clients.iter().filter(|client| client.run.is_none()) {
             let why = client.lost.as_deref().unwrap_or("unknown");
             eprintln!("{} is lost: {why}; the results are without it", client.name);
@@ -180,14 +168,6 @@ impl RunArgs {
             eprintln!("{why}");
         }
         Ok(run.is_whole())
-    }
-
-    fn print(&self, text: &str) -> Result<()> {
-        if let Some(path) = &self.output {
-            return write(path, text);
-        }
-        print!("{text}");
-        Ok(())
     }
 }
 

@@ -1,13 +1,12 @@
 //! `hayase bench sweep`.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Result, bail, ensure};
 use clap::ValueEnum;
 
 use super::Hosts;
-use super::output::{listen, pretty, write};
+use super::output::{Outputs, listen, pretty};
 use crate::fleet::Fleet;
 use crate::html;
 use crate::job::{Work, check_value};
@@ -83,13 +82,8 @@ pub struct SweepArgs {
     #[arg(long, alias = "output_format", value_enum, default_value_t, help_heading = "Output")]
     output_format: TableFormat,
 
-    /// Print the results to a file
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    output: Option<PathBuf>,
-
-    /// Also write a page with charts, which can be read offline
-    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
-    report: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: Outputs,
 }
 
 /// How tables are printed.
@@ -120,10 +114,7 @@ impl SweepArgs {
     /// Sweeps and prints; false if something went wrong on the way, which is printed, too.
     pub(super) fn run(&self) -> Result<bool> {
         let plan = self.plan()?;
-        for path in [&self.output, &self.report].into_iter().flatten() {
-            // Better now than after the run.
-            write(path, "")?;
-        }
+        self.outputs.prepare()?;
         let live = Arc::new(Live::default());
         listen(&live)?;
         let mut fleet =
@@ -135,13 +126,7 @@ impl SweepArgs {
             TableFormat::Normal => sweep::text(&result),
             TableFormat::Json => pretty(&serde_json::to_value(&result)?)?,
         };
-        match &self.output {
-            Some(path) => write(path, &text)?,
-            None => print!("{text}"),
-        }
-        if let Some(path) = &self.report {
-            write(path, &html::sweep_page(&result))?;
-        }
+        self.outputs.put(&text, || html::sweep_page(&result))?;
         Ok(result.is_whole())
     }
 

@@ -12,9 +12,9 @@ use hayase_proto::mount::{
 use hayase_proto::nfs3;
 use hayase_rpc::{CallHeader, Refusal, accept};
 use hayase_vfs::Wait;
-use hayase_xdr::{Array, Decode, Encode, LinkedList, Opaque, from_bytes};
+use hayase_xdr::{Array, Encode, LinkedList, Opaque};
 
-use crate::call::{Abort, Call, Fault};
+use crate::call::{Abort, Call, Fault, decode};
 use crate::service::Answered;
 
 /// `EOPNOTSUPP` of Unix, which MNT of version 1 answers.
@@ -56,10 +56,6 @@ pub(crate) fn answer(
         }
     }
     Ok(Answered::Reply)
-}
-
-fn decode<'a, T: Decode<'a>>(args: &'a [u8]) -> Result<T, Abort> {
-    from_bytes(args).map_err(|_| Abort::Refused(Refusal::GarbageArgs))
 }
 
 /// MNT (RFC 1813 §5.2.1).

@@ -9,9 +9,9 @@ use hayase_proto::nfsacl::{
 use hayase_rpc::{CallHeader, Refusal, accept};
 use hayase_state::Change;
 use hayase_vfs::{Acl, Error, Wait, Wcc};
-use hayase_xdr::{Decode, Encode, from_bytes};
+use hayase_xdr::Encode;
 
-use crate::call::{Abort, Call, Fault, Target};
+use crate::call::{Abort, Call, Fault, Target, decode};
 use crate::service::Answered;
 use crate::v3::{conclude, fattr, on, post_op};
 
@@ -31,10 +31,6 @@ pub(crate) fn answer(
         Proc::SetAcl => setacl(call, decode(args)?)?.encode(to),
     }
     Ok(Answered::Reply)
-}
-
-fn decode<'a, T: Decode<'a>>(args: &'a [u8]) -> Result<T, Abort> {
-    from_bytes(args).map_err(|_| Abort::Refused(Refusal::GarbageArgs))
 }
 
 /// The lists of a file. Where there are none, its mode says all.

@@ -2,11 +2,10 @@
 
 use hayase_buf::ReplyBuf;
 use hayase_proto::nfs3::Proc;
-use hayase_rpc::Refusal;
-use hayase_xdr::{Decode, Encode, from_bytes};
+use hayase_xdr::Encode;
 
 use super::ops;
-use crate::call::{Abort, Call};
+use crate::call::{Abort, Call, decode};
 
 /// Runs a procedure: decodes its arguments, does it, encodes its result.
 type Run = fn(&Call<'_>, &[u8], &mut ReplyBuf) -> Result<(), Abort>;
@@ -61,11 +60,6 @@ static TABLE: [Entry; 22] = [
     procedure!(ops::pathconf::pathconf, cached: false),
     procedure!(ops::commit::commit, cached: false),
 ];
-
-/// Decodes arguments, which have to fill the rest of the record.
-pub(super) fn decode<'a, T: Decode<'a>>(args: &'a [u8]) -> Result<T, Abort> {
-    from_bytes(args).map_err(|_| Abort::Refused(Refusal::GarbageArgs))
-}
 
 /// NULL (RFC 1813 §3.3.0).
 #[allow(clippy::unnecessary_wraps)] // the shape of every procedure

@@ -5,10 +5,9 @@ use hayase_proto::nfs3::{CreateArgs, CreateHow3};
 use hayase_vfs::{Open, SetAttr, Wcc};
 
 use super::{encode_created, on};
-use crate::call::{Abort, Call};
+use crate::call::{Abort, Call, decode};
 use crate::v3::convert::set_attr;
 use crate::v3::name;
-use crate::v3::table::decode;
 use crate::verifier;
 
 pub(crate) fn create(call: &Call<'_>, args: &[u8], reply: &mut ReplyBuf) -> Result<(), Abort> {

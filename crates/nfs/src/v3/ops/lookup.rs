@@ -6,10 +6,9 @@ use hayase_vfs::{Name, Node};
 use hayase_xdr::Encode;
 
 use super::{on, post_op};
-use crate::call::{Abort, Call, Fault, Target};
+use crate::call::{Abort, Call, Fault, Target, decode};
 use crate::v3::conclude;
 use crate::v3::convert::fattr;
-use crate::v3::table::decode;
 
 pub(crate) fn lookup(call: &Call<'_>, args: &[u8], reply: &mut ReplyBuf) -> Result<(), Abort> {
     let LookupArgs { what } = decode(args)?;

@@ -5,8 +5,7 @@ use hayase_proto::nfs3::{MknodArgs, MknodData3, Status};
 use hayase_vfs::NewNode;
 
 use super::make;
-use crate::call::{Abort, Call, Fault};
-use crate::v3::table::decode;
+use crate::call::{Abort, Call, Fault, decode};
 
 pub(crate) fn mknod(call: &Call<'_>, args: &[u8], reply: &mut ReplyBuf) -> Result<(), Abort> {
     let MknodArgs { place, what } = decode(args)?;

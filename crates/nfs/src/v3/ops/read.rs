@@ -7,10 +7,9 @@ use hayase_vfs::ReadData;
 use hayase_xdr::{Encode, padding};
 
 use super::{on, post_op};
-use crate::call::{Abort, Call, directory_is_invalid};
+use crate::call::{Abort, Call, decode, directory_is_invalid};
 use crate::v3::conclude;
 use crate::v3::convert::fattr;
-use crate::v3::table::decode;
 
 /// Status, attributes, count, eof and the data's length: all that comes before the data.
 const HEAD_BYTES: usize = 4 + 4 + Fattr3::WIRE_BYTES + 4 + 4 + 4;

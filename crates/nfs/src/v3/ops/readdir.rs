@@ -5,8 +5,7 @@ use hayase_proto::nfs3::{Entry3, ReaddirArgs};
 use hayase_xdr::Opaque;
 
 use super::list::list;
-use crate::call::{Abort, Call};
-use crate::v3::table::decode;
+use crate::call::{Abort, Call, decode};
 
 pub(crate) fn readdir(call: &Call<'_>, args: &[u8], reply: &mut ReplyBuf) -> Result<(), Abort> {
     let ReaddirArgs { dir, cookie, cookieverf: _, count } = decode(args)?;

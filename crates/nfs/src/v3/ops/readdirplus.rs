@@ -5,9 +5,8 @@ use hayase_proto::nfs3::{EntryPlus3, ReaddirplusArgs};
 use hayase_xdr::Opaque;
 
 use super::list::list;
-use crate::call::{Abort, Call};
+use crate::call::{Abort, Call, decode};
 use crate::v3::convert::fattr;
-use crate::v3::table::decode;
 
 /// `dircount` is not obeyed as a limit of its own: what it is to bound, the directory
 /// information without attributes and handles, is part of `maxcount`, which is kept

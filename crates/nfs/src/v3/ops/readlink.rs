@@ -5,10 +5,9 @@ use hayase_proto::nfs3::{ReadlinkArgs, ReadlinkRes, ReadlinkResOk, Res3};
 use hayase_xdr::{Encode, Opaque};
 
 use super::{on, post_op};
-use crate::call::{Abort, Call};
+use crate::call::{Abort, Call, decode};
 use crate::v3::conclude;
 use crate::v3::convert::fattr;
-use crate::v3::table::decode;
 
 pub(crate) fn readlink(call: &Call<'_>, args: &[u8], reply: &mut ReplyBuf) -> Result<(), Abort> {
     let ReadlinkArgs { symlink } = decode(args)?;

@@ -5,8 +5,7 @@ use hayase_proto::nfs3::SymlinkArgs;
 use hayase_vfs::NewNode;
 
 use super::make;
-use crate::call::{Abort, Call};
-use crate::v3::table::decode;
+use crate::call::{Abort, Call, decode};
 
 pub(crate) fn symlink(call: &Call<'_>, args: &[u8], reply: &mut ReplyBuf) -> Result<(), Abort> {
     let SymlinkArgs { place, symlink } = decode(args)?;
