@@ -24,6 +24,8 @@ pub(crate) fn decode<'a, T: Decode<'a>>(args: &'a [u8]) -> Result<T, Abort> {
 pub(crate) enum Abort {
     /// It would have to wait, and the thread must not. Nothing was done.
     WouldBlock,
+    /// The same call is running still, and will be answered.
+    Unanswered,
     /// The RPC layer answers.
     Refused(Refusal),
 }

@@ -11,6 +11,8 @@ use std::net::IpAddr;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use hayase_vfs::wait_for;
+
 const SHARDS: usize = 16;
 /// What an entry takes besides its reply.
 const ENTRY_BYTES: usize = 160;
@@ -106,7 +108,7 @@ impl ReplyCache {
                 return Found::Busy;
             }
             entries.waiting += 1;
-            let waited = shard.done.wait_timeout(entries, left);
+            let waited = wait_for(|| shard.done.wait_timeout(entries, left));
             entries = waited.unwrap_or_else(PoisonError::into_inner).0;
             entries.waiting -= 1;
         }

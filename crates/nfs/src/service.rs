@@ -151,6 +151,10 @@ impl NfsService {
                 reply.rollback(mark);
                 return Answered::WouldBlock;
             }
+            Err(Abort::Unanswered) => {
+                reply.rollback(mark);
+                return Answered::Silent;
+            }
             Err(Abort::Refused(why)) => why,
         };
         reply.rollback(mark);

@@ -50,7 +50,7 @@ pub(crate) fn answer(
             reply.bytes_mut().extend_from_slice(&encoded);
             Ok(Answered::Reply)
         }
-        Found::Busy => Ok(Answered::Silent),
+        Found::Busy => Err(Abort::Unanswered),
     }
 }
 

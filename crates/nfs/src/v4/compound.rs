@@ -248,7 +248,9 @@ impl Compound<'_> {
                 Ok(())
             }
             Found::Answered(result) => Err(Fault::Replay(result)),
-            Found::Busy => Err(Status::Delay.into()),
+            // DELAY would count in an owner's seqid (RFC 7530 §9.1.7), as the answer of the call
+            // that is running does.
+            Found::Busy => Err(Abort::Unanswered.into()),
         }
     }
 
