@@ -70,7 +70,9 @@ impl StateDir {
             .create(path)
             .with_context(|| format!("{}: make it, or name another with --state-dir", cannot()))?;
         // A process that is not ours must not be able to write to what we trust.
-        fs::set_permissions(path, Permissions::from_mode(0o700)).with_context(cannot)?;
+        fs::set_permissions(path, Permissions::from_mode(0o700)).with_context(|| {
+            format!("{}: it belongs to somebody else; name another with --state-dir", cannot())
+        })?;
         let lock_path = path.join(LOCK_FILE);
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).write(true).mode(0o600);
