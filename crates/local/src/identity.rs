@@ -10,7 +10,9 @@ use std::cell::RefCell;
 
 use hayase_vfs::{Cred, Error, Result};
 use rustix::process::{getegid, geteuid};
-use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+use rustix::thread::{
+    CapabilitiesSecureBits, CapabilitySet, capabilities, capabilities_secure_bits, set_capabilities,
+};
 
 use crate::sys;
 
@@ -37,18 +39,59 @@ pub(crate) enum Identity {
     Server,
 }
 
+/// What acting as callers takes, by the names of capabilities(7).
+const NEEDED: [(CapabilitySet, &str); 6] = [
+    (CapabilitySet::SETUID, "CAP_SETUID"),
+    (CapabilitySet::SETGID, "CAP_SETGID"),
+    (CapabilitySet::DAC_OVERRIDE, "CAP_DAC_OVERRIDE"),
+    (CapabilitySet::DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH"),
+    (CapabilitySet::CHOWN, "CAP_CHOWN"),
+    (CapabilitySet::FOWNER, "CAP_FOWNER"),
+];
+
+/// What the server has as itself, if it may: all that has to do with files.
+const FILES: CapabilitySet = CapabilitySet::CHOWN
+    .union(CapabilitySet::DAC_OVERRIDE)
+    .union(CapabilitySet::DAC_READ_SEARCH)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::FSETID)
+    .union(CapabilitySet::MKNOD)
+    .union(CapabilitySet::LINUX_IMMUTABLE)
+    .union(CapabilitySet::MAC_OVERRIDE);
+
+/// What this thread may do now.
+pub(crate) fn effective() -> CapabilitySet {
+    capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.effective)
+}
+
+/// The capabilities that are missing for acting as callers: all of them where the kernel would not
+/// take them away with file system uid 0: whoever it is, a caller must not have them.
+pub(crate) fn missing() -> Vec<&'static str> {
+    let taken = capabilities_secure_bits()
+        .is_ok_and(|bits| !bits.contains(CapabilitiesSecureBits::NO_SETUID_FIXUP));
+    let have = if taken { effective() } else { CapabilitySet::empty() };
+    let missing = NEEDED.iter().filter(|(needed, _)| !have.contains(*needed));
+    missing.map(|(_, name)| *name).collect()
+}
+
+/// As whom requests act, and why, for the start-up message.
+pub(crate) fn describe() -> String {
+    let (missing, user) = (missing(), geteuid().as_raw());
+    if missing.is_empty() {
+        "requests act as their callers".to_owned()
+    } else if missing.len() == NEEDED.len() {
+        format!("everything acts as user {user}")
+    } else {
+        format!("everything acts as user {user}, for want of {}", missing.join(", "))
+    }
+}
+
 impl Identity {
-    /// What this process may do. File capabilities come and go with file system uid 0 (and only
-    /// with it), so that acting as callers needs root, not just capabilities.
+    /// What this process may do. The kernel gives a thread the capabilities for files with file
+    /// system uid 0 and takes them away with any other, so that who has `CAP_SETUID` acts as
+    /// callers whether it is root or not.
     pub(crate) fn of_this_process() -> Self {
-        let needed = CapabilitySet::SETUID
-            | CapabilitySet::SETGID
-            | CapabilitySet::DAC_OVERRIDE
-            | CapabilitySet::DAC_READ_SEARCH
-            | CapabilitySet::CHOWN
-            | CapabilitySet::FOWNER;
-        let able = capabilities(None).is_ok_and(|sets| sets.effective.contains(needed));
-        if able && geteuid().is_root() { Identity::Caller } else { Identity::Server }
+        if missing().is_empty() { Identity::Caller } else { Identity::Server }
     }
 
     /// From here on this thread acts as `cred`.
@@ -84,17 +127,33 @@ impl Identity {
     }
 }
 
-/// Gives this thread the server's own identity back, for work of the server outside a
+/// Gives this thread the server's own identity and rights back, for work of the server outside a
 /// file system operation. A thread may be left with the identity of its last caller.
 pub fn act_as_server() {
-    let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
+    let (uid, gid) = (geteuid(), getegid().as_raw());
     ACTING.with_borrow_mut(|acting| {
         // A thread that was started by one acting as a caller is known by its id alone.
-        let changed = acting.uid.is_some() || sys::fs_uid() != uid;
-        if changed && acting.switch(uid, gid, &[]).is_err() {
+        let changed = acting.uid.is_some() || sys::fs_uid() != uid.as_raw();
+        if changed && acting.switch(uid.as_raw(), gid, &[]).is_err() {
             tracing::error!("cannot go back to the server's own identity");
         }
+        if changed && !uid.is_root() {
+            acting.uid = None; // the next caller's id takes away again what is raised here
+            raise_files();
+        }
     });
+}
+
+/// A server that is not root has its rights by capabilities alone.
+fn raise_files() {
+    let Ok(mut sets) = capabilities(None) else { return };
+    let raised = sets.effective | (sets.permitted & FILES);
+    if sets.effective != raised {
+        sets.effective = raised;
+        if let Err(errno) = set_capabilities(None, sets) {
+            tracing::error!("cannot have the server's own rights back: {errno}");
+        }
+    }
 }
 
 impl Acting {
@@ -107,7 +166,7 @@ impl Acting {
         }
         self.uid = None;
         if !sys::set_fs_uid(0) {
-            tracing::error!("setfsuid(0) was refused: is the server still root?");
+            tracing::error!("setfsuid(0) was refused: has the server still CAP_SETUID?");
             return Err(Error::Io);
         }
         self.uid = Some(0);

@@ -14,9 +14,9 @@ use crate::xattr::read_whole;
 pub(crate) const LABEL: &str = "security.selinux";
 
 impl Core {
-    /// The kernel lets only a privileged server set labels.
+    /// The kernel lets only a privileged server set labels, and not for what it may do with files.
     pub(crate) fn sets_labels(&self) -> bool {
-        self.identity == Identity::Caller
+        self.identity == Identity::Caller && self.administers
     }
 
     pub(crate) fn label(&self, cx: &Cx<'_>, of: &Handle) -> Result<Option<Vec<u8>>> {

@@ -59,7 +59,8 @@ use std::time::Instant;
 use hayase_buf::Pool;
 use hayase_vfs::Handle;
 use rustix::fs::{self, Mode, OFlags};
-use rustix::process::{Resource, geteuid, getrlimit, umask};
+use rustix::process::{Resource, getrlimit, umask};
+use rustix::thread::CapabilitySet;
 
 pub use identity::act_as_server;
 
@@ -130,6 +131,8 @@ pub struct LocalFs {
 struct Core {
     options: Options,
     identity: Identity,
+    /// Whether we have `CAP_SYS_ADMIN`, which no file system id gives or takes.
+    administers: bool,
     mounts: Mounts,
     nodes: Nodes,
     root: Handle,
@@ -193,6 +196,7 @@ impl LocalFs {
         let core = Arc::new(Core {
             options,
             identity: Identity::of_this_process(),
+            administers: identity::effective().contains(CapabilitySet::SYS_ADMIN),
             mounts,
             nodes,
             root,
@@ -216,12 +220,7 @@ impl LocalFs {
 
     /// What works as the user we run as, for the start-up message.
     pub fn limits_text(&self) -> String {
-        let actor = match self.core.identity {
-            Identity::Caller => "requests act as their callers".to_string(),
-            Identity::Server => {
-                format!("everything acts as user {}", geteuid().as_raw())
-            }
-        };
+        let actor = identity::describe();
         let handles = if self.core.mounts.root.by_kernel {
             "handles by the kernel"
         } else if self.core.index.is_kept() {
