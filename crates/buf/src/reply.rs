@@ -75,9 +75,24 @@ impl ReplyBuf {
         self.bytes.len() - mark.bytes + self.payload_bytes - mark.payload_bytes
     }
 
+    /// What was encoded since `mark`, without payloads.
+    pub fn bytes_since_mut(&mut self, mark: Mark) -> &mut [u8] {
+        &mut self.bytes[mark.bytes..]
+    }
+
     /// What was encoded since `mark`, or nothing if a payload is among it.
     pub fn encoded_since(&self, mark: Mark) -> Option<&[u8]> {
         (self.payloads.len() == mark.payloads).then(|| &self.bytes[mark.bytes..])
+    }
+
+    /// Puts bytes in between: `at` bytes after `mark`, before which no payload may have been put since.
+    /// What was encoded from there on moves.
+    pub fn insert(&mut self, mark: Mark, at: usize, bytes: &[u8]) {
+        let place = mark.bytes + at;
+        self.bytes.splice(place..place, bytes.iter().copied());
+        for (before, _) in self.payloads.range_mut(mark.payloads..) {
+            *before += bytes.len();
+        }
     }
 
     /// Bytes on the wire in all.
@@ -194,6 +209,26 @@ mod tests {
         assert_eq!(batch.encoded_since(mark), None);
         batch.rollback(mark);
         assert_eq!(drain(batch), (vec![1], vec![]));
+    }
+
+    #[test]
+    fn what_is_put_in_between_moves_what_is_behind() {
+        let mut batch = ReplyBuf::new();
+        batch.push_payload(payload(3));
+        batch.bytes_mut().extend_from_slice(b"first");
+        batch.push_payload(payload(4));
+        let mark = batch.mark();
+        batch.bytes_mut().extend_from_slice(b"headtail");
+        batch.push_payload(payload(5));
+        batch.bytes_mut().push(b'!');
+        batch.insert(mark, 4, b"+neck+");
+        assert_eq!(batch.len_since(mark), 4 + 6 + 4 + 5 + 1);
+        batch.pop_payload();
+        batch.consume(5);
+        batch.pop_payload();
+        let Some((Segment::Bytes(bytes), true)) = batch.next_segment(0) else { panic!("no bytes") };
+        assert_eq!(bytes, b"head+neck+tail");
+        assert_eq!(drain(batch), (b"head+neck+tail!".to_vec(), vec![5]));
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl Mount {
 
     /// Runs what waits for the disk, where there is one.
     pub(crate) fn wait_for<T>(&self, slow: impl FnOnce() -> T) -> T {
-        if self.in_memory() { slow() } else { hayase_vfs::wait_for(slow) }
+        if self.in_memory() { slow() } else { hayase_vfs::wait_for_disk(slow) }
     }
 }
 

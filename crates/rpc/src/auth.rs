@@ -32,7 +32,7 @@ impl OpaqueAuth<'_> {
 /// The body of an `AUTH_SYS` credential (RFC 5531 appendix A).
 #[derive(Clone, Debug, PartialEq, Eq, Xdr)]
 pub struct AuthSysArgs<'a> {
-    /// Chosen by the caller; means nothing here.
+    /// Chosen by the caller; means nothing but for [one](crate::ASKING_STAMP).
     pub stamp: u32,
     /// The caller's own host name.
     pub machine_name: Opaque<'a, 255>,

@@ -6,10 +6,12 @@ mod auth;
 mod call;
 pub mod record;
 mod reply;
+mod timing;
 
 pub use auth::{AuthSys, AuthSysArgs, Credential, OpaqueAuth, flavor};
 pub use call::{CallHeader, NotACall, encode_call};
 pub use reply::{AuthStat, Refusal, accept, decode_reply, refuse};
+pub use timing::{ASKING_STAMP, TIMING_BYTES, Timing, announce_timing, asks_for_timing};
 
 /// The only RPC version there is.
 pub const RPC_VERSION: u32 = 2;

@@ -3,8 +3,10 @@
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::Instant;
 
 use hayase_buf::{Pool, ReplyBuf};
+use hayase_rpc::asks_for_timing;
 use hayase_rpc::record::{self, MARK_BYTES};
 use hayase_vfs::Wait;
 use rustix::io::Errno;
@@ -13,7 +15,7 @@ use rustix::net::{RecvFlags, Shutdown};
 use crate::inbox::{ConnectionId, Inbox, Message, Outcome};
 use crate::input::{Fed, Fragments, Input, Large, Next, next};
 use crate::output::{Output, Sent};
-use crate::service::call;
+use crate::service::{call, timed_call};
 use crate::workers::Workers;
 use crate::{Disposition, Limits, Service};
 
@@ -84,6 +86,8 @@ pub(crate) struct Connection<S: Service> {
     /// Nothing more is sent.
     parting: bool,
     last_progress_secs: u32,
+    /// When what was last received had arrived. Known only once a call asks how long it took.
+    received: Option<Instant>,
     /// Whether the connection is in the shard's queue of turns.
     pub(crate) queued: bool,
 }
@@ -105,6 +109,7 @@ impl<S: Service> Connection<S> {
             expect_large: false,
             parting: false,
             last_progress_secs: now_secs,
+            received: None,
             queued: false,
         }
     }
@@ -372,6 +377,7 @@ impl<S: Service> Connection<S> {
             return Ok(0);
         }
         let wanted = into.len();
+        self.received = None;
         loop {
             match rustix::net::recv(&self.socket, &mut *into, RecvFlags::empty()) {
                 Ok((0, _)) => {
@@ -416,22 +422,31 @@ impl<S: Service> Connection<S> {
 
     /// Runs a call on this thread.
     fn call(&mut self, core: &Core<S>, record: &[u8]) -> Result<Called, Closed> {
-        match answer(&*core.service, &self.peer, record, Wait::Never, self.output.replies_mut()) {
+        let received = self.received_if_asked(record);
+        let reply = self.output.replies_mut();
+        match answer(&*core.service, &self.peer, record, Wait::Never, received, reply) {
             Disposition::Reply | Disposition::Silent => Ok(Called::Done),
             Disposition::WouldBlock => Ok(Called::WouldBlock),
             Disposition::Close => Err(Closed),
         }
     }
 
+    /// When a call that asks how long it took was received.
+    fn received_if_asked(&mut self, record: &[u8]) -> Option<Instant> {
+        asks_for_timing(record).then(|| *self.received.get_or_insert_with(Instant::now))
+    }
+
     /// Hands a call to the workers.
     fn offload(&mut self, core: &mut Core<S>, record: Record) {
         self.in_flight += 1;
         core.in_flight += 1;
+        let received = self.received_if_asked(record.bytes());
         let (id, peer) = (self.id, Arc::clone(&self.peer));
         let (service, inbox) = (Arc::clone(&core.service), Arc::clone(&core.inbox));
         core.workers.push(Box::new(move || {
             let mut reply = ReplyBuf::new();
-            let disposition = answer(&*service, &peer, record.bytes(), Wait::Allowed, &mut reply);
+            let (bytes, wait) = (record.bytes(), Wait::Allowed);
+            let disposition = answer(&*service, &peer, bytes, wait, received, &mut reply);
             drop(record);
             let outcome = match disposition {
                 Disposition::Reply => Outcome::Reply(reply),
@@ -475,17 +490,22 @@ impl Record {
     }
 }
 
-/// Has the service answer one record into a record of its own.
+/// Has the service answer one record into a record of its own. `received` says when it was
+/// received, if it asks how long it takes.
 fn answer<S: Service>(
     service: &S,
     peer: &S::Peer,
     record: &[u8],
     wait: Wait,
+    received: Option<Instant>,
     reply: &mut ReplyBuf,
 ) -> Disposition {
     let mark = reply.mark();
     let start = record::begin(reply.bytes_mut());
-    let disposition = call(service, peer, record, wait, reply);
+    let disposition = match received {
+        None => call(service, peer, record, wait, reply),
+        Some(received) => timed_call(service, peer, record, wait, received, reply),
+    };
     if disposition == Disposition::Reply {
         let len = reply.len_since(mark) - MARK_BYTES;
         record::end(reply.bytes_mut(), start, len);

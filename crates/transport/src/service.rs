@@ -2,9 +2,11 @@
 
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
 
 use hayase_buf::ReplyBuf;
-use hayase_vfs::Wait;
+use hayase_rpc::{Timing, announce_timing};
+use hayase_vfs::{Wait, disk_time_of};
 
 use crate::Handle;
 
@@ -73,4 +75,27 @@ pub(crate) fn call<S: Service>(
         tracing::error!("a call panicked; its connection is closed");
         Disposition::Close
     })
+}
+
+/// The same for a call that asks how long it takes, and was received at `received`.
+#[cold]
+pub(crate) fn timed_call<S: Service>(
+    service: &S,
+    peer: &S::Peer,
+    record: &[u8],
+    wait: Wait,
+    received: Instant,
+    reply: &mut ReplyBuf,
+) -> Disposition {
+    let begun = reply.mark();
+    let began = Instant::now();
+    let (disposition, disk) = disk_time_of(|| call(service, peer, record, wait, reply));
+    if disposition == Disposition::Reply
+        && let Some(at) = announce_timing(reply.bytes_since_mut(begun))
+    {
+        let queued = began.saturating_duration_since(received);
+        let served = began.elapsed().saturating_sub(disk);
+        reply.insert(begun, at, &Timing { queued, served, disk }.to_bytes());
+    }
+    disposition
 }

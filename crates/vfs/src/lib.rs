@@ -40,6 +40,6 @@ pub use name::Name;
 pub use node::{Access, Node, Wcc};
 pub use quota::{Quota, QuotaOf};
 pub use range::{Advice, Copied, Seek, Sought, Source};
-pub use waiting::{Waiting, tell_of_waiting, wait_for};
+pub use waiting::{Waiting, disk_time_of, tell_of_waiting, wait_for, wait_for_disk};
 pub use watch::{ConflictListener, Watch};
 pub use xattr::{SetXattr, XATTR_VALUE_MAX, XattrName, XattrSink, list_xattr_names};

@@ -8,10 +8,13 @@ use std::time::{Duration, Instant};
 
 use hayase_buf::{Buffer, Payload, ReplyBuf};
 use hayase_transport::{Carrier, Config, Disposition, Handle, Limits, Service, Transport, bind};
-use hayase_vfs::Wait;
+use hayase_vfs::{Wait, wait_for_disk};
 
 /// Longer than anything here takes on a machine that is busy with other things.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long `disk` waits for what it takes for a disk.
+pub const DISK_TIME: Duration = Duration::from_millis(20);
 
 /// A record says by its first four bytes what is to become of it.
 #[derive(Default)]
@@ -59,7 +62,7 @@ impl Service for Actor {
 
     fn call(&self, _: &SocketAddr, record: &[u8], wait: Wait, reply: &mut ReplyBuf) -> Disposition {
         let (action, rest) = record.split_at_checked(4).unwrap_or((b"echo", record));
-        let must_wait = matches!(action, b"park" | b"bomb" | b"work" | b"drop");
+        let must_wait = matches!(action, b"park" | b"bomb" | b"work" | b"drop" | b"disk");
         if must_wait && wait == Wait::Never {
             reply.bytes_mut().extend_from_slice(b"what must not be sent");
             return Disposition::WouldBlock;
@@ -72,6 +75,21 @@ impl Service for Actor {
             b"mute" => {
                 reply.bytes_mut().extend_from_slice(b"what must not be sent");
                 return Disposition::Silent;
+            }
+            b"fast" | b"disk" | b"data" => {
+                if action == b"disk" {
+                    wait_for_disk(|| std::thread::sleep(DISK_TIME));
+                }
+                let xid = u32::from_be_bytes(*action.first_chunk().unwrap());
+                hayase_rpc::accept(xid, reply.bytes_mut());
+                reply.bytes_mut().extend_from_slice(b"result");
+                if action == b"data" {
+                    let mut buffer = Buffer::unpooled(3);
+                    buffer.fill(b'x');
+                    reply.bytes_mut().extend_from_slice(b" with ");
+                    reply.push_payload(Payload::Buffer { buffer, len: 3 });
+                }
+                return Disposition::Reply;
             }
             b"load" => {
                 let len = u32::from_be_bytes(rest[..4].try_into().unwrap()) as usize;

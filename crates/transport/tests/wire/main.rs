@@ -7,4 +7,5 @@ mod lab;
 mod limits;
 mod records;
 mod stop;
+mod timing;
 mod waiting;
