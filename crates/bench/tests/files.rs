@@ -1,34 +1,25 @@
 //! The engine against directories of this machine.
 #![allow(clippy::unwrap_used)]
 
+mod plan;
+
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
-use hayase_bench::engine::{self, Plan, Unwatched, Watch};
+use hayase_bench::engine::{self, Unwatched, Watch};
 use hayase_bench::fio::{self, Bins};
-use hayase_bench::job::{Job, group};
 use hayase_bench::report::Run;
 use hayase_bench::target::Target;
 
-fn try_jobs(dir: &Path, jobs: &[(&str, &[(&str, &str)])], watch: &dyn Watch) -> Run {
-    let mut jobs: Vec<_> = jobs
-        .iter()
-        .map(|(name, options)| Job::with(name, options.iter().copied()).unwrap())
-        .collect();
-    group(&mut jobs);
-    let target = Target::File(dir.to_owned());
-    engine::run(&plan(target, jobs), watch).unwrap()
+use plan::{Words, plan};
+
+fn try_jobs(dir: &Path, jobs: &[Words<'_>], watch: &dyn Watch) -> Run {
+    engine::run(&plan(Target::File(dir.to_owned()), jobs), watch).unwrap()
 }
 
-fn plan(target: Target, jobs: Vec<Job>) -> Plan {
-    let timeout = Duration::from_secs(10);
-    Plan { target, jobs, threads: None, timeout, breakdown: true, command: Vec::new() }
-}
-
-fn jobs(dir: &Path, jobs: &[(&str, &[(&str, &str)])]) -> Run {
+fn jobs(dir: &Path, jobs: &[Words<'_>]) -> Run {
     let run = try_jobs(dir, jobs, &Unwatched);
     assert!(run.is_whole(), "{}", fio::text(&run));
     run
@@ -161,7 +152,7 @@ fn what_goes_wrong_is_told_and_the_rest_kept() {
     assert!(bad.error.as_ref().unwrap().message.contains("taken"));
     assert_eq!((good.error.is_none(), next.error.is_none()), (true, true));
     assert_eq!(next.read.as_ref().unwrap().ops, 1);
-    let nowhere = plan(Target::File("/nowhere/at/all".into()), vec![Job::with("a", []).unwrap()]);
+    let nowhere = plan(Target::File("/nowhere/at/all".into()), &[("a", &[])]);
     let error = engine::run(&nowhere, &Unwatched).unwrap_err().to_string();
     assert!(error.contains("/nowhere/at/all"), "{error}");
 }

@@ -1,19 +1,21 @@
 //! The engine against floors in this process, over the loopback.
 #![allow(clippy::unwrap_used)]
 
+mod plan;
+
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
-use hayase_bench::engine::{self, Plan, Unwatched};
+use hayase_bench::engine::{self, Unwatched};
 use hayase_bench::fio;
 use hayase_bench::floor::{Floor, Kind, Subject};
-use hayase_bench::job::Job;
 use hayase_bench::report::Direction;
+
+use plan::plan;
 
 struct Running {
     address: SocketAddr,
@@ -33,16 +35,10 @@ impl Running {
     }
 
     fn run(&self, options: &[(&str, &str)]) -> Direction {
-        let plan = Plan {
-            target: format!("nfs://{}/?version=3", self.address).parse().unwrap(),
-            jobs: vec![Job::with("a", options.iter().copied()).unwrap()],
-            threads: None,
-            timeout: Duration::from_secs(10),
-            breakdown: false,
-            command: Vec::new(),
-        };
-        let mut run = engine::run(&plan, &Unwatched).unwrap();
-        assert!(run.is_whole(), "{}", fio::text(&run));
+        let target = format!("nfs://{}/?version=3", self.address).parse().unwrap();
+        let mut run = engine::run(&plan(target, &[("a", options)]), &Unwatched).unwrap();
+        let text = fio::text(&run);
+        assert!(run.is_whole() && text.contains("the server told nothing"), "{text}");
         let job = run.jobs.remove(0);
         job.read.or(job.write).or(job.meta).unwrap()
     }

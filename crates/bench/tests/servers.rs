@@ -1,6 +1,8 @@
 //! The engine against a whole server in this process, by every version.
 #![allow(clippy::unwrap_used)]
 
+mod plan;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -12,10 +14,11 @@ use std::time::{Duration, Instant};
 
 use hayase_bench::engine::{self, Plan, Unwatched};
 use hayase_bench::fio;
-use hayase_bench::job::{Job, group};
 use hayase_bench::report::Run;
 use hayase_server::{Options, Server};
 use tempfile::TempDir;
+
+use plan::{Words, plan};
 
 const VERSIONS: [&str; 4] = ["3", "4.0", "4.1", "4.2"];
 
@@ -47,24 +50,12 @@ impl Running {
         self.server.addresses()[0]
     }
 
-    fn plan(&self, address: SocketAddr, version: &str, jobs: &[(&str, &[(&str, &str)])]) -> Plan {
-        let mut jobs: Vec<_> = jobs
-            .iter()
-            .map(|(name, options)| Job::with(name, options.iter().copied()).unwrap())
-            .collect();
-        group(&mut jobs);
+    fn plan(&self, address: SocketAddr, version: &str, jobs: &[Words<'_>]) -> Plan {
         let path = self.export.display();
-        Plan {
-            target: format!("nfs://{address}{path}?version={version}").parse().unwrap(),
-            jobs,
-            threads: None,
-            timeout: Duration::from_secs(30),
-            breakdown: true,
-            command: Vec::new(),
-        }
+        plan(format!("nfs://{address}{path}?version={version}").parse().unwrap(), jobs)
     }
 
-    fn run(&self, version: &str, jobs: &[(&str, &[(&str, &str)])]) -> Run {
+    fn run(&self, version: &str, jobs: &[Words<'_>]) -> Run {
         let plan = self.plan(self.address(), version, jobs);
         let run = engine::run(&plan, &Unwatched).unwrap();
         assert!(run.is_whole(), "{version}: {}", fio::text(&run));
@@ -102,10 +93,29 @@ fn every_block_is_moved_once_and_verified() {
             assert!(job.verified.unwrap() > 0, "{version} {rw}");
             let parts = job.breakdown.as_ref().unwrap();
             let ops: u64 = job.directions().map(|(_, direction)| direction.ops).sum();
-            assert_eq!((parts.queue.count, parts.wire.count), (ops, ops));
+            let told = parts.told.as_ref().unwrap();
+            assert_eq!((parts.queue.count, told.network.count, told.disk.count), (ops, ops, ops));
             let server = run.environment.server.as_ref().unwrap();
             assert_eq!((&*server.version, server.connections), (version, 2));
             assert_eq!(fs::read_dir(&running.export).unwrap().count(), 0, "{version} {rw}");
+        }
+    }
+    running.server.stop();
+}
+
+#[test]
+fn waiting_for_the_servers_disk_is_told() {
+    let running = Running::start();
+    let magic = rustix::fs::statfs(&running.export).unwrap().f_type;
+    let in_memory = magic == 0x0102_1994; // tmpfs
+    for version in VERSIONS {
+        for sync in ["0", "1"] {
+            let options = [("rw", "write"), ("bs", "4k"), ("size", "64k"), ("sync", sync)];
+            let run = running.run(version, &[("a", &options)]);
+            let told = run.jobs[0].breakdown.as_ref().unwrap().told.as_ref().unwrap();
+            let waits = sync == "1" && !in_memory;
+            assert_eq!(told.disk.min_nanos > 0, waits, "{version} sync={sync}: {told:?}");
+            assert!(told.server.min_nanos > 0, "{version}");
         }
     }
     running.server.stop();

@@ -74,7 +74,8 @@ pub use lane::Lane;
 pub use mount::{Mount, ReadDir};
 pub use options::Options;
 pub use request::{
-    Cursor, Done, Entry, Found, Full, Listing, Opened, Rename, Reply, Request, Stable, access,
+    Cursor, Done, Entry, Found, Full, Listing, Opened, Rename, Reply, Request, Stable, Timing,
+    access,
 };
 pub use status::Status;
 pub use transfer::{Implementation, ServerInfo, Transfer};

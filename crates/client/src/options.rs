@@ -22,6 +22,9 @@ pub struct Options {
     /// Bytes of one READ or WRITE at most, if the server takes as many. No more than
     /// [`Transfer::MAX`](crate::Transfer::MAX).
     pub transfer_max: u32,
+    /// Whether to ask the server how long each call took there, for [`Done::server`](crate::Done::server).
+    /// Hayase tells; to others the question means nothing.
+    pub ask_timing: bool,
 }
 
 impl Default for Options {
@@ -34,6 +37,7 @@ impl Default for Options {
             timeout: Some(Duration::from_secs(180)),
             connect_timeout: Duration::from_secs(5),
             transfer_max: 1 << 20,
+            ask_timing: false,
         }
     }
 }

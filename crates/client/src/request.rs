@@ -8,6 +8,9 @@ use crate::{Attributes, Error, FileHandle, FsStat, Name, OpenFile, OpenHow, SetA
 
 pub use hayase_proto::nfs3::StableHow as Stable;
 
+/// Where a server's time for a call went.
+pub use hayase_rpc::Timing;
+
 /// Bits to ask about with [`Request::Access`] (RFC 1813 §3.3.4, RFC 8881 §18.1).
 pub use hayase_proto::nfs3::access;
 
@@ -318,6 +321,9 @@ pub struct Done {
     pub sent: Instant,
     /// When the last byte of the reply had arrived.
     pub received: Instant,
+    /// Where the server says the time of the last call went; `None` if it was not
+    /// [asked](crate::Options::ask_timing) or does not tell.
+    pub server: Option<Timing>,
     /// How often it was sent again: after a lost connection, or because the server asked for patience.
     pub resent: u32,
 }

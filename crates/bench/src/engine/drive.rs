@@ -111,7 +111,12 @@ where
             });
             match synced {
                 Ok(done) if unit.job.end_fsync => {
-                    unit.recorder.synced(Moments { intended: begun, sent: begun, done });
+                    unit.recorder.synced(Moments {
+                        intended: begun,
+                        sent: begun,
+                        done,
+                        server: None,
+                    });
                     if let Some(tally) = &mut unit.recorder.ways[1] {
                         tally.last = tally.last.max(Some(done));
                     }

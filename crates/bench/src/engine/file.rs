@@ -187,6 +187,7 @@ impl Port for SyncPort {
             sent,
             done: Instant::now(),
             verifier: None,
+            server: None,
         });
     }
 

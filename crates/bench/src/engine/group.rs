@@ -9,7 +9,7 @@ use super::course::{Course, Order, Share, mix};
 use super::drive::{Control, drive, sync};
 use super::layout::{Laid, lay_out, put_away};
 use super::pace::Pace;
-use super::recorder::{Recorder, Report, Tally, Way, breakdown};
+use super::recorder::{Recorder, Report, Tally, Way};
 use super::storage::{Failure, Port, Storage, Threading};
 use super::unit::{Manner, Things, Unit};
 use super::usage::{Usage, context_switches};
@@ -374,7 +374,7 @@ fn unit<S: Storage>(
 impl Gathered {
     /// Adds what a unit has seen since `from`.
     fn take<F: Clone, D: Clone>(&mut self, unit: Unit<F, D>, from: Instant) {
-        let recorder = unit.recorder;
+        let recorder = &unit.recorder;
         for (own, tally) in self.ways.iter_mut().zip(&recorder.ways) {
             let Some(tally) = tally else { continue };
             let direction = direction(tally, from);
@@ -386,8 +386,9 @@ impl Gathered {
         }
         self.sync.merge(&recorder.sync.latency());
         self.depths.merge(&recorder.depths);
-        if let Some(parts) = &recorder.breakdown {
-            self.breakdown.get_or_insert_default().merge(&breakdown(parts));
+        if let Some(parts) = &recorder.parts {
+            let is_local = unit.is_local();
+            self.breakdown.get_or_insert_default().merge(&parts.breakdown(is_local));
         }
         self.failed += recorder.failed;
         self.verified += unit.verified;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use hayase_client as client;
 use hayase_client::{
     Cursor, Error, FileHandle, FileType, Lane, Mount, OpenFile, OpenHow, Options, Rename, Reply,
-    Request, Stable, Status, Url,
+    Request, Stable, Status, Timing, Url,
 };
 
 use super::Plan;
@@ -33,6 +33,7 @@ impl Server {
         let options = Options {
             timeout: Some(plan.timeout),
             transfer_max: client::Transfer::MAX,
+            ask_timing: plan.breakdown,
             ..Options::default()
         };
         let mount = Mount::new(url, &options).map_err(|error| failure(&error))?;
@@ -203,6 +204,8 @@ struct Step {
     then: Then,
     /// When its first request was sent.
     sent: Option<Instant>,
+    /// What the server told of its requests so far.
+    server: Option<Timing>,
 }
 
 /// What follows when the request is answered.
@@ -248,6 +251,7 @@ impl LanePort {
         let place = answer.token as usize;
         let mut step = self.steps.get_mut(place)?.take()?;
         let sent = *step.sent.get_or_insert(answer.sent);
+        step.server = together(step.server, answer.server);
         let (mut outcome, mut verifier) = (Outcome::default(), None);
         let result = match answer.result {
             Ok(reply) => {
@@ -282,7 +286,19 @@ impl LanePort {
         };
         self.free.push(place);
         let (token, buffer, done) = (step.token, answer.buffer, answer.received);
-        Some(Done { token, result, buffer, sent, done, verifier })
+        Some(Done { token, result, buffer, sent, done, verifier, server: step.server })
+    }
+}
+
+/// What the server told of requests that follow each other.
+fn together(one: Option<Timing>, other: Option<Timing>) -> Option<Timing> {
+    match (one, other) {
+        (Some(a), Some(b)) => Some(Timing {
+            queued: a.queued + b.queued,
+            served: a.served + b.served,
+            disk: a.disk + b.disk,
+        }),
+        (one, other) => one.or(other),
     }
 }
 
@@ -334,7 +350,7 @@ impl Port for LanePort {
     fn submit(&mut self, token: u64, op: Op<OpenFile, FileHandle>) {
         match request(op) {
             Ok((request, then)) => {
-                let place = self.place(Step { token, then, sent: None });
+                let place = self.place(Step { token, then, sent: None, server: None });
                 self.ask(place, request);
             }
             Err(error) => {
@@ -347,6 +363,7 @@ impl Port for LanePort {
                     sent: now,
                     done: now,
                     verifier,
+                    server: None,
                 });
             }
         }

@@ -2,8 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use hayase_client::Timing;
+
 use super::histogram::Durations;
-use crate::report::{Breakdown, Depths, Latency};
+use crate::report::{Breakdown, Depths, Latency, Told};
 
 /// Which way an operation went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +24,8 @@ pub(crate) struct Moments {
     pub(crate) sent: Instant,
     /// When it was done.
     pub(crate) done: Instant,
+    /// Where the server says its part of the time went.
+    pub(crate) server: Option<Timing>,
 }
 
 /// What an operation achieved.
@@ -90,7 +94,7 @@ pub(crate) struct Recorder {
     pub(crate) ways: [Option<Box<Tally>>; 3],
     pub(crate) sync: Durations,
     pub(crate) depths: Depths,
-    pub(crate) breakdown: Option<(Durations, Durations)>,
+    pub(crate) parts: Option<Box<Parts>>,
     pub(crate) failed: u64,
 }
 
@@ -114,7 +118,7 @@ impl Recorder {
             ways: [None, None, None],
             sync: Durations::default(),
             depths: Depths::default(),
-            breakdown: breakdown.then(Default::default),
+            parts: breakdown.then(Default::default),
             failed: 0,
         }
     }
@@ -128,7 +132,7 @@ impl Recorder {
 
     /// An operation is done.
     pub(crate) fn done(&mut self, way: Way, moments: Moments, outcome: Outcome) {
-        let Moments { intended, sent, done } = moments;
+        let Moments { intended, sent, done, server } = moments;
         let lat = nanos(intended, done);
         self.turn(done);
         let current = self.current[way as usize].get_or_insert_default();
@@ -148,9 +152,8 @@ impl Recorder {
         tally.slat.record(slat);
         tally.clat.record(clat);
         tally.lat.record(lat);
-        if let Some((queue, wire)) = &mut self.breakdown {
-            queue.record(slat);
-            wire.record(clat);
+        if let Some(parts) = &mut self.parts {
+            parts.record(slat, clat, server);
         }
     }
 
@@ -198,9 +201,38 @@ impl Recorder {
     }
 }
 
-/// What a breakdown knows without the server.
-pub(crate) fn breakdown(parts: &(Durations, Durations)) -> Breakdown {
-    Breakdown { queue: parts.0.latency(), wire: parts.1.latency(), server: None }
+/// Where the time of operations went.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    queue: Durations,
+    beyond: Durations,
+    told: Option<[Durations; 4]>,
+}
+
+impl Parts {
+    fn record(&mut self, queue: u64, beyond: u64, server: Option<Timing>) {
+        self.queue.record(queue);
+        self.beyond.record(beyond);
+        if let Some(Timing { queued, served, disk }) = server {
+            let [waiting, served, disk] = [queued, served, disk].map(|part| part.as_nanos() as u64);
+            // A clock that ran at another pace, or a server that does not tell the truth.
+            let network =
+                beyond.saturating_sub(waiting.saturating_add(served).saturating_add(disk));
+            let told = self.told.get_or_insert_default();
+            for (into, nanos) in told.iter_mut().zip([network, waiting, served, disk]) {
+                into.record(nanos);
+            }
+        }
+    }
+
+    pub(crate) fn breakdown(&self, is_local: bool) -> Breakdown {
+        let told = self.told.as_ref().map(|parts| {
+            let [network, waiting, server, disk] = parts.each_ref().map(Durations::latency);
+            Told { network, waiting, server, disk }
+        });
+        let (queue, beyond) = (self.queue.latency(), self.beyond.latency());
+        Breakdown { queue, beyond, is_local, told }
+    }
 }
 
 fn nanos(from: Instant, to: Instant) -> u64 {
@@ -221,9 +253,15 @@ mod tests {
         let tell = Box::new(move |report| to.send(report).unwrap());
         let mut recorder = Recorder::new(7, millis(100), Duration::from_millis(50), true, tell);
         let outcome = Outcome { bytes: 10, ..Outcome::default() };
+        let micros = Duration::from_micros;
+        let server = Some(Timing { queued: micros(200), served: micros(300), disk: micros(400) });
         for at in [10, 90, 110, 120, 260] {
-            let moments =
-                Moments { intended: millis(at - 4), sent: millis(at - 3), done: millis(at) };
+            let moments = Moments {
+                intended: millis(at - 4),
+                sent: millis(at - 3),
+                done: millis(at),
+                server,
+            };
             recorder.started(2, moments.sent);
             recorder.done(Way::Write, moments, outcome);
         }
@@ -242,5 +280,19 @@ mod tests {
         assert_eq!(tally.slat.latency().max_nanos, 1_000_000);
         assert_eq!((recorder.failed, recorder.depths.0[1]), (1, 3));
         assert!(recorder.ways[0].is_none(), "errors are no operations");
+        let breakdown = recorder.parts.unwrap().breakdown(false);
+        let parts = breakdown.parts();
+        let parts: Vec<_> = parts
+            .iter()
+            .map(|part| (part.name, part.latency.max_nanos, part.latency.count))
+            .collect();
+        let expected = [
+            ("queue", 1_000_000, 3),
+            ("network", 2_100_000, 3),
+            ("waiting", 200_000, 3),
+            ("server", 300_000, 3),
+            ("disk", 400_000, 3),
+        ];
+        assert_eq!(parts, expected);
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::time::Instant;
 
 use hayase_buf::Buffer;
+use hayase_client::Timing;
 use smallvec::SmallVec;
 
 use super::recorder::Outcome;
@@ -132,6 +133,8 @@ pub(crate) struct Done {
     pub(crate) done: Instant,
     /// Of a write or sync over NFS: as long as it stays the same, nothing written was lost.
     pub(crate) verifier: Option<[u8; 8]>,
+    /// Where the server says its part of the time went.
+    pub(crate) server: Option<Timing>,
 }
 
 /// Why something cannot be done.

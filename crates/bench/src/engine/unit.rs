@@ -160,6 +160,11 @@ impl<F: Clone, D: Clone> Unit<F, D> {
         threads.unwrap_or_else(|| self.under_way())
     }
 
+    /// Whether its operations are this machine's.
+    pub(crate) fn is_local(&self) -> bool {
+        self.threads.is_some()
+    }
+
     /// How many operations it has under way itself.
     fn under_way(&self) -> u32 {
         (self.slots.len() - self.free.len()) as u32
@@ -345,7 +350,8 @@ impl<F: Clone, D: Clone> Unit<F, D> {
         let pace = if way == Way::Write { &self.write_pace } else { &self.read_pace };
         let at_once = self.threads.is_some() && pace.due().is_none();
         let intended = if at_once { done.sent } else { intended };
-        let moments = Moments { intended, sent: done.sent.max(intended), done: done.done };
+        let sent = done.sent.max(intended);
+        let moments = Moments { intended, sent, done: done.done, server: done.server };
         if !self.job.thinktime.is_zero() {
             self.not_before = Some(done.done + self.job.thinktime);
         }

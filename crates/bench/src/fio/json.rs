@@ -88,11 +88,13 @@ fn job_json(job: &JobResult, bins: Bins) -> Value {
         object["verified_blocks"] = blocks.into();
     }
     if let Some(parts) = &job.breakdown {
-        object["breakdown"] = value!({
-            "queue_ns": latency_json(&parts.queue, true, bins),
-            "wire_ns": latency_json(&parts.wire, true, bins),
-            "server_ns": parts.server.as_ref().map(|server| latency_json(server, true, bins)),
-        });
+        // What the server told nothing of is in none of its parts.
+        object["breakdown"] = parts
+            .parts()
+            .into_iter()
+            .map(|part| (format!("{}_ns", part.name), latency_json(part.latency, true, bins)))
+            .collect::<Map<_, _>>()
+            .into();
     }
     object
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::number::{Unit, binary, decimal, short};
-use crate::report::{Direction, JobResult, Latency, PERCENTILES, Run, Spread};
+use crate::report::{Breakdown, Direction, JobResult, Latency, PERCENTILES, Part, Run, Spread};
 use crate::units::float;
 
 /// A run as fio would print it.
@@ -51,13 +51,7 @@ fn job_block(out: &mut String, job: &JobResult) {
         line(out, format_args!("  verify: {blocks} blocks are as they were written"));
     }
     if let Some(parts) = &job.breakdown {
-        line(out, format_args!("  breakdown:"));
-        latency(out, "queue", &parts.queue);
-        latency(out, "wire", &parts.wire);
-        match &parts.server {
-            Some(server) => latency(out, "server", server),
-            None => line(out, format_args!("   server : it does not tell; it is in wire")),
-        }
+        breakdown(out, parts);
     }
     shares(out, job);
     let cpu = &job.cpu;
@@ -173,6 +167,24 @@ fn percentiles(out: &mut String, name: &str, latency: &Latency) {
     for (number, row) in rows.iter().enumerate() {
         let end = if number + 1 < rows.len() { "," } else { "" };
         line(out, format_args!("     | {}{end}", row.join(", ")));
+    }
+}
+
+/// Where the time went: shares of the mean, then each part.
+fn breakdown(out: &mut String, breakdown: &Breakdown) {
+    let parts = breakdown.parts();
+    let whole: f64 = parts.iter().map(|part| part.latency.mean_nanos).sum();
+    let share = |part: &Part<'_>| {
+        let share = if whole > 0.0 { part.latency.mean_nanos * 100.0 / whole } else { 0.0 };
+        format!("{}={share:.1}%", part.name)
+    };
+    let shares: Vec<_> = parts.iter().map(share).collect();
+    line(out, format_args!("  breakdown    : {}", shares.join(", ")));
+    if breakdown.told.is_none() && !breakdown.is_local {
+        line(out, format_args!("     the server told nothing: wire is network and server"));
+    }
+    for part in &parts {
+        latency(out, part.name, part.latency);
     }
 }
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::run::{direction_name, nanos};
 use super::unit::Unit;
-use crate::report::{Breakdown, JobResult, Latency};
+use crate::report::{Breakdown, JobResult, Latency, Part};
 use crate::units::float;
 
 /// Percentiles in the table; the charts have the others.
@@ -75,27 +75,18 @@ pub(super) fn breakdown(jobs: &[JobResult]) -> Markup {
 }
 
 fn parts(job: &str, breakdown: &Breakdown) -> Markup {
-    let whole = breakdown.queue.mean_nanos + breakdown.wire.mean_nanos;
-    let rows = [
-        ("queue: until it was sent", Some(&breakdown.queue)),
-        ("network and server", Some(&breakdown.wire)),
-        ("of this, the server", breakdown.server.as_ref()),
-    ];
+    let parts = breakdown.parts();
+    let whole = parts.iter().map(|part| part.latency.mean_nanos).sum();
     html! {
-        @for (index, (part, latency)) in rows.into_iter().enumerate() {
+        @for (index, Part { name, what, latency }) in parts.into_iter().enumerate() {
             tr {
-                th scope="row" { (job) } td.text { (part) }
-                @match latency {
-                    Some(latency) => {
-                        td {
-                            (Unit::Nanos.show(latency.mean_nanos))
-                            (bar(latency.mean_nanos, whole, index))
-                        }
-                        td { (nanos(latency.percentile(50.0))) }
-                        td { (nanos(latency.percentile(99.0))) }
-                    },
-                    None => td colspan="3" { span.sub { "the server does not tell" } },
+                th scope="row" { (job) } td.text { (name) ": " span.sub { (what) } }
+                td {
+                    (Unit::Nanos.show(latency.mean_nanos))
+                    (bar(latency.mean_nanos, whole, index))
                 }
+                td { (nanos(latency.percentile(50.0))) }
+                td { (nanos(latency.percentile(99.0))) }
             }
         }
     }

@@ -3,6 +3,7 @@
 //! [`Run`] is the whole. It can be sent from one host to another and put together there
 //! ([`Latency::merge`], [`Direction::merge`]); what it does not know it says is unknown.
 
+mod breakdown;
 mod direction;
 mod environment;
 mod latency;
@@ -10,6 +11,7 @@ mod sample;
 
 use serde::{Deserialize, Serialize};
 
+pub use breakdown::{Breakdown, Part, Told};
 pub use direction::{Direction, Spread};
 pub use environment::{Environment, Nic, Server};
 pub use latency::{Latency, PERCENTILES};
@@ -98,18 +100,6 @@ pub struct Cpu {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Depths(pub [u64; 7]);
 
-/// Where an operation's time went. Each part has as many entries as there were operations of
-/// which it is known.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Breakdown {
-    /// From when it was meant to start until it was handed to the kernel.
-    pub queue: Latency,
-    /// From then until its answer had arrived: network and server.
-    pub wire: Latency,
-    /// The part of it that the server says it took; `None` if the server does not tell.
-    pub server: Option<Latency>,
-}
-
 impl JobResult {
     /// All directions that there are, with fio's words for them and `meta`.
     pub fn directions(&self) -> impl Iterator<Item = (&'static str, &Direction)> {
@@ -143,17 +133,6 @@ impl Depths {
     pub fn merge(&mut self, other: &Depths) {
         for (own, others) in self.0.iter_mut().zip(other.0) {
             *own += others;
-        }
-    }
-}
-
-impl Breakdown {
-    /// Adds what someone else has measured.
-    pub fn merge(&mut self, other: &Breakdown) {
-        self.queue.merge(&other.queue);
-        self.wire.merge(&other.wire);
-        if let Some(others) = &other.server {
-            self.server.get_or_insert_with(Latency::default).merge(others);
         }
     }
 }

@@ -5,7 +5,7 @@ use hayase_bench::fleet::{ClientRun, FleetRun, Reckoned, Start};
 use hayase_bench::matrix::{Cache, Cell, Column, Limit, Matrix, Raw, Row, Way};
 use hayase_bench::report::{
     Breakdown, Cpu, Direction, Environment, Fault, Flow, JobResult, Latency, Nic, Run, Sample,
-    Server,
+    Server, Told,
 };
 use hayase_bench::statistics::{Knee, fairness};
 use hayase_bench::sweep::{Figure, Measured, Step, Sweep};
@@ -104,7 +104,17 @@ pub fn job(name: &str) -> JobResult {
         cpu: Cpu { user_nanos: 4_000_000_000, system_nanos: 9_000_000_000, ..Cpu::default() },
         depths: hayase_bench::report::Depths::default(),
         verified: None,
-        breakdown: Some(Breakdown { queue: latency(20), wire: latency(900), server: None }),
+        breakdown: Some(Breakdown {
+            queue: latency(20),
+            beyond: latency(900),
+            is_local: false,
+            told: Some(Told {
+                network: latency(300),
+                waiting: latency(50),
+                server: latency(150),
+                disk: latency(400),
+            }),
+        }),
         series: (0..60).map(sample).collect(),
     }
 }

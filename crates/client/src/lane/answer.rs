@@ -35,7 +35,12 @@ impl Core {
                 Ok(Some(Arrival::Record(place, record))) => {
                     (place, self.read_record(place, record))
                 }
-                Ok(Some(Arrival::Data(place, head))) => (place, Answer::data(head)),
+                Ok(Some(Arrival::Data(place, head))) => {
+                    if let Some(call) = self.calls.get_mut(place) {
+                        call.server = head.timing;
+                    }
+                    (place, Answer::data(head))
+                }
                 Err(Nonsense { place, what }) => {
                     if let Some(place) = place {
                         self.refuse(place, what.clone(), now);
@@ -56,6 +61,7 @@ impl Core {
     /// Reads a whole reply. The data of a READ is copied to its buffer.
     fn read_record(&mut self, place: u32, record: &[u8]) -> Answer {
         let Some(call) = self.calls.get_mut(place) else { return Answer::Garbled(String::new()) };
+        call.server = self.codec.timing(record);
         let garbled = |error: hayase_xdr::Error| Answer::Garbled(error.to_string());
         let sequence = call.sequence;
         if let Some(asked) = call.read_len() {

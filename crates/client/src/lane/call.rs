@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::net::random;
-use crate::request::Done;
+use crate::request::{Done, Timing};
 use crate::wire::{OwnerSeq, Sequence, Step};
 use crate::{Error, Reply, Request};
 
@@ -46,6 +46,8 @@ pub(super) struct Call {
     pub(super) epoch: u64,
     pub(super) submitted: Instant,
     pub(super) sent: Option<Instant>,
+    /// What the server told of its last reply.
+    pub(super) server: Option<Timing>,
     pub(super) deadline: Option<Instant>,
     /// When it was sent again, since its connection was lost.
     pub(super) again: Option<Instant>,
@@ -73,6 +75,7 @@ impl Call {
             epoch: 0,
             submitted,
             sent: None,
+            server: None,
             again: None,
             twice: false,
             deadline: timeout.and_then(|timeout| submitted.checked_add(timeout)),
@@ -84,9 +87,9 @@ impl Call {
 
     /// Ends it.
     pub(super) fn finish(self, result: Result<Reply, Error>, received: Instant) -> Done {
-        let Call { token, submitted, sent, resent, request, .. } = self;
-        let buffer = request.into_buffer();
-        Done { token, result, buffer, submitted, sent: sent.unwrap_or(received), received, resent }
+        let Call { token, submitted, sent, server, resent, request, .. } = self;
+        let (buffer, sent) = (request.into_buffer(), sent.unwrap_or(received));
+        Done { token, result, buffer, submitted, sent, received, server, resent }
     }
 
     /// The data that is sent with it.

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use hayase_proto::{mount, nfs3, nfs4};
-use hayase_rpc::{AuthSysArgs, CallHeader, OpaqueAuth, encode_call, flavor};
+use hayase_rpc::{ASKING_STAMP, AuthSysArgs, CallHeader, OpaqueAuth, encode_call, flavor};
 use hayase_xdr::{Array, Opaque, to_vec};
 
 use crate::Options;
@@ -30,19 +30,21 @@ impl Program {
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     body: Vec<u8>,
+    /// Whether it asks servers how long calls take.
+    pub(crate) asks_timing: bool,
 }
 
 impl Identity {
     pub(crate) fn new(options: &Options) -> Self {
         let machine = options.machine.as_bytes();
         let sys = AuthSysArgs {
-            stamp: 0,
+            stamp: if options.ask_timing { ASKING_STAMP } else { 0 },
             machine_name: Opaque(&machine[..machine.len().min(MACHINE_BYTES)]),
             uid: options.uid,
             gid: options.gid,
             gids: Array(options.groups.iter().copied().take(GROUPS).collect()),
         };
-        Identity { body: to_vec(&sys) }
+        Identity { body: to_vec(&sys), asks_timing: options.ask_timing }
     }
 
     /// The header of a call. Its xid is the first word, its procedure the sixth.

@@ -5,7 +5,7 @@ use hayase_proto::nfs4::{
     CompoundHead, CompoundResHead, Op, PROC_COMPOUND, PROC_NULL, SequenceArgs, SequenceRes,
     SequenceResOk, SessionId, StateId, Status as Status4,
 };
-use hayase_rpc::{Refusal, decode_reply};
+use hayase_rpc::{Refusal, Timing, decode_reply};
 use hayase_xdr::{Decode, Encode, Opaque, Reader};
 
 use super::v4::{Ops, Results};
@@ -76,6 +76,8 @@ pub(crate) struct ReadHead {
     pub(crate) data_at: usize,
     pub(crate) count: u32,
     pub(crate) eof: bool,
+    /// What the server told, if it was asked.
+    pub(crate) timing: Option<Timing>,
 }
 
 /// Writes calls and reads replies of one version for one caller.
@@ -86,13 +88,16 @@ pub(crate) struct Codec {
     head: Vec<u8>,
     /// The header of a call that does nothing.
     null: Vec<u8>,
+    /// Whether the server is asked how long calls take.
+    asks_timing: bool,
 }
 
 impl Codec {
     pub(crate) fn new(version: Version, identity: &Identity) -> Self {
+        let asks_timing = identity.asks_timing;
         let Some(minorversion) = version.minor() else {
             let head = identity.header(Program::NFS3, 0, 0);
-            return Codec { version, null: head.clone(), head };
+            return Codec { version, null: head.clone(), head, asks_timing };
         };
         let null = identity.header(Program::NFS4, PROC_NULL, 0);
         let mut head = identity.header(Program::NFS4, PROC_COMPOUND, 0);
@@ -108,7 +113,7 @@ impl Codec {
             };
             blank.encode(&mut head);
         }
-        Codec { version, head, null }
+        Codec { version, head, null, asks_timing }
     }
 
     /// Appends a call, but for the data of a WRITE.
@@ -180,6 +185,11 @@ impl Codec {
         }
     }
 
+    /// Where the server says its time went, if it was asked.
+    pub(crate) fn timing(&self, record: &[u8]) -> Option<Timing> {
+        if self.asks_timing { Timing::of_reply(record) } else { None }
+    }
+
     /// Reads the results of the request's own operations.
     pub(crate) fn decode(
         &self,
@@ -214,7 +224,8 @@ impl Codec {
             _ => v4::read_head(&mut reader)?,
         };
         let data_at = record.len() - reader.rest().len();
-        Ok(head.map(|(count, eof)| ReadHead { sequence, data_at, count, eof }))
+        let timing = self.timing(record);
+        Ok(head.map(|(count, eof)| ReadHead { sequence, data_at, count, eof, timing }))
     }
 }
 
