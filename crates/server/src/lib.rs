@@ -19,6 +19,7 @@ mod banner;
 mod client_records;
 mod dialer;
 mod exports;
+mod handed;
 mod identities;
 mod listen;
 mod names;
@@ -30,6 +31,7 @@ mod service;
 mod state;
 mod state_dir;
 mod status;
+mod supervisor;
 mod system;
 pub mod view;
 

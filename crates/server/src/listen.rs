@@ -3,7 +3,10 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use hayase_proto::nfs3::PORT as NFS_PORT;
+
+use crate::{Options, handed};
 
 /// How often a port that is free for all sockets is looked for.
 const ANY_PORT_TRIES: u32 = 64;
@@ -18,6 +21,22 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
+    /// The sockets of a server that is a process: those that its supervisor hands over, or else
+    /// those that the options name.
+    pub(crate) fn for_process(options: &Options) -> Result<Self> {
+        let Some(handed) = handed::take()? else {
+            return Self::open(&options.listen, options.port);
+        };
+        let elsewhere = options.port != NFS_PORT
+            && handed.addresses.iter().all(|address| address.port() != options.port);
+        if !options.listen.is_empty() || elsewhere {
+            bail!(
+                "addresses and port have no effect, since sockets are handed over (LISTEN_FDS):                  set ListenStream= and ListenDatagram= of the socket unit instead, or disable it"
+            );
+        }
+        Ok(handed)
+    }
+
     /// Listens to these addresses, or to all if none is named. With port 0 the first
     /// address gets a free port, and the others the same.
     pub(crate) fn open(listen: &[IpAddr], port: u16) -> Result<Self> {
@@ -81,7 +100,7 @@ fn explain(error: io::Error, address: SocketAddr) -> anyhow::Error {
              another port with --port"
         }
         io::ErrorKind::PermissionDenied => {
-            "ports below 1024 are for root: choose another with --port"
+            "ports below 1024 are for root and CAP_NET_BIND_SERVICE: choose another with --port"
         }
         io::ErrorKind::AddrNotAvailable => "this host has no such address: see `ip address`",
         _ => "see --listen and --port",

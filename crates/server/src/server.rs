@@ -69,6 +69,11 @@ impl Server {
     /// # Errors
     /// What is wrong with the options or the host, and what to do about it.
     pub fn start(options: Options) -> Result<Self> {
+        Self::start_on(Sockets::open(&options.listen, options.port)?, options)
+    }
+
+    /// The same on sockets that are open.
+    pub(crate) fn start_on(sockets: Sockets, options: Options) -> Result<Self> {
         let files = OpenFiles::of(system::raise_open_files());
         let state_path = options.state_dir.clone().map_or_else(crate::default_state_dir, Ok)?;
         let state_dir = StateDir::take(&state_path)?;
@@ -76,8 +81,6 @@ impl Server {
         let backends = Backends::new(state_dir.index_dir()?, files.files);
         let names = ServerNames::default();
         let table = exports::load(&options, &backends, &names)?;
-        let sockets = Sockets::open(&options.listen, options.port)?;
-
         let identities = identities::open(&options)?;
         let dir = state_dir.clients_dir();
         let setup = state::setup(&options, &dir, key.identity(), Arc::clone(&identities))?;
@@ -152,6 +155,23 @@ impl Server {
             portmap: self.portmap.found_by(),
             notes: &self.shared.backends.notes(),
         })
+    }
+
+    /// What it does, in a few words.
+    pub(crate) fn summary(&self) -> String {
+        let exports = self.shared.programs.0.exports().iter().count();
+        format!("serving {exports} exports on port {}", self.shared.addresses[0].port())
+    }
+
+    /// A way to ask from another thread whether calls are still taken and state can be looked at:
+    /// false after the given time without an answer.
+    pub(crate) fn pulse(&self) -> impl Fn(Duration) -> bool + Send + 'static {
+        let (shards, programs) = (self.transport.pulse(), Arc::clone(&self.shared.programs));
+        move |patience| {
+            // Waits for the locks of all state; whoever holds one for ever is found out here.
+            programs.0.usage();
+            shards(patience)
+        }
     }
 
     /// Reads the exports again. If they have an error, those in force stay in force.

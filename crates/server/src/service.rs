@@ -24,6 +24,8 @@ impl Service for Programs {
     type Peer = Peer;
 
     fn connected(&self, peer: SocketAddr, carrier: Carrier, handle: Option<Handle>) -> Peer {
+        // A socket that was handed over may take IPv4 as IPv6; rules of exports tell them apart.
+        let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
         let carrier = match carrier {
             Carrier::Tcp => hayase_nfs::Carrier::Tcp,
             Carrier::Udp => hayase_nfs::Carrier::Udp,

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hayase_buf::ReplyBuf;
@@ -48,6 +49,8 @@ pub(crate) enum Message {
     Done(ConnectionId, Outcome),
     /// A record of the service's own is to be sent, with its record mark.
     Send(ConnectionId, ReplyBuf),
+    /// Say that you hear.
+    Answer(SyncSender<()>),
     /// Finish what is begun, take nothing new, and end.
     Stop,
 }

@@ -189,6 +189,9 @@ impl<S: Service> Shard<S> {
                     self.enqueue(id);
                 }
             }
+            Message::Answer(to) => {
+                let _ = to.try_send(()); // there is room; who asked may have given up
+            }
             Message::Done(id, outcome) => {
                 self.core.in_flight -= 1;
                 let Some(connection) = self.connection(id) else { return };

@@ -4,6 +4,7 @@ use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -85,6 +86,21 @@ impl Transport {
     pub fn connection_counter(&self) -> Arc<dyn Fn() -> usize + Send + Sync> {
         let connections = Arc::clone(&self.connections);
         Arc::new(move || connections.load(Ordering::Relaxed))
+    }
+
+    /// Asks all shards, also from other threads, whether they still run; false if not all have
+    /// answered in the given time. Shards that have stopped do not answer.
+    pub fn pulse(&self) -> impl Fn(Duration) -> bool + Send + Sync + 'static {
+        let inboxes = self.inboxes.clone();
+        move |patience| {
+            let deadline = Instant::now() + patience;
+            let (answer, answers) = sync_channel(inboxes.len());
+            for inbox in &inboxes {
+                inbox.push(Message::Answer(answer.clone()));
+            }
+            let left = || deadline.saturating_duration_since(Instant::now());
+            inboxes.iter().all(|_| answers.recv_timeout(left()).is_ok())
+        }
     }
 
     /// Takes no more calls, finishes those begun, sends their replies, and closes all connections.

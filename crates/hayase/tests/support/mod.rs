@@ -51,6 +51,11 @@ impl Server {
             std::os::unix::fs::chown(state.path(), Some(uid), Some(uid)).unwrap();
             command.uid(uid).gid(uid);
         }
+        Self::wait_for(state, &mut command)
+    }
+
+    /// Runs this command, which is a server with that state directory, and waits until it answers.
+    pub fn wait_for(state: TempDir, command: &mut Command) -> Self {
         let child = command.spawn().unwrap();
         let mut server = Server { child, state: Some(state) };
         let deadline = Instant::now() + PATIENCE;

@@ -99,3 +99,18 @@ fn a_server_without_connections_stops_at_once() {
     let mut lab = Lab::new(limits());
     assert!(lab.transport.take().unwrap().stop(PATIENCE));
 }
+
+#[test]
+fn a_pulse_is_felt_while_the_shards_run() {
+    let mut lab = Lab::new(limits());
+    let mut waiting = lab.connect();
+    waiting.send(b"park");
+    lab.actor.wait_parked(1);
+    let transport = lab.transport.take().unwrap();
+    let pulse = transport.pulse();
+    assert!(pulse(PATIENCE), "a worker that waits does not count");
+    lab.actor.open_gate();
+    assert_eq!(waiting.receive(), b"park");
+    assert!(transport.stop(PATIENCE));
+    assert!(!pulse(Duration::from_millis(10)));
+}
