@@ -213,8 +213,14 @@ impl Scene {
         self.await_server()
     }
 
+    /// From here on servers are not root, but have the capabilities of the systemd unit.
+    pub fn serve_by_capabilities(&mut self) {
+        self.setup.by_capabilities = true;
+    }
+
     fn launch_server(&mut self, setup: Setup) -> Result<()> {
-        self.setup = setup;
+        let by_capabilities = setup.by_capabilities || self.setup.by_capabilities;
+        self.setup = Setup { by_capabilities, ..setup };
         self.relaunch()
     }
 

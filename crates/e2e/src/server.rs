@@ -32,6 +32,11 @@ pub enum Program {
     Shell(String),
 }
 
+/// What the systemd unit lets the server do.
+const UNIT: &str = include_str!("../../../packaging/systemd/hayase.service");
+/// The user that stands for the unit's.
+const UNIT_USER: u32 = 12_009;
+
 /// How a test wants its server.
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
@@ -41,6 +46,8 @@ pub struct Setup {
     pub arguments: Vec<String>,
     /// The addresses it listens to; all, if none is named. Other servers never see them.
     pub addresses: Vec<Ipv4Addr>,
+    /// It is not root, but a user with the capabilities of the systemd unit. Only for Hayase.
+    pub by_capabilities: bool,
 }
 
 impl Setup {
@@ -92,7 +99,10 @@ impl Server {
             .open(&places.log)
             .with_context(|| format!("open {}", places.log.display()))?;
         let mut command = match program {
-            Program::Hayase(path) => hayase(path, places, setup),
+            Program::Hayase(path) => hayase(path, places, setup)?,
+            Program::Shell(_) if setup.by_capabilities => {
+                return Err(Skip("only for hayase serve".to_owned()).into());
+            }
             Program::Shell(_) if matches!(setup.exports, Exports::Directory) => {
                 return Err(Skip("only for hayase serve".to_owned()).into());
             }
@@ -166,8 +176,15 @@ fn write_exports(setup: &Setup, places: &Places) -> Result<()> {
     fs::write(&places.exports, text).context("write the exports file")
 }
 
-fn hayase(path: &Path, places: &Places, setup: &Setup) -> Command {
-    let mut command = Command::new(path);
+fn hayase(path: &Path, places: &Places, setup: &Setup) -> Result<Command> {
+    let mut command = if setup.by_capabilities {
+        std::os::unix::fs::chown(&places.state, Some(UNIT_USER), Some(UNIT_USER))?;
+        let mut command = setpriv()?;
+        command.arg(path);
+        command
+    } else {
+        Command::new(path)
+    };
     command.arg("serve");
     if matches!(setup.exports, Exports::Directory) {
         command.arg(&places.directory);
@@ -183,7 +200,21 @@ fn hayase(path: &Path, places: &Places, setup: &Setup) -> Command {
         .arg("--state-dir")
         .arg(&places.state)
         .args(&setup.arguments);
-    command
+    Ok(command)
+}
+
+/// Runs what follows as the unit does.
+fn setpriv() -> Result<Command> {
+    let lines = UNIT.lines().find_map(|line| line.strip_prefix("AmbientCapabilities=CAP_"));
+    let capabilities = lines.context("the unit has no AmbientCapabilities=")?;
+    let capabilities = format!("-all,+{}", capabilities.replace(" CAP_", ",+").to_lowercase());
+    let user = UNIT_USER.to_string();
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", &user, "--regid", &user, "--clear-groups", "--no-new-privs"]);
+    for set in ["--inh-caps", "--ambient-caps", "--bounding-set"] {
+        command.args([set, &capabilities]);
+    }
+    Ok(command)
 }
 
 fn shell(line: &str, places: &Places) -> Command {

@@ -21,6 +21,11 @@ pub const CASES: &[Case] = &[
         "root_squash, no_root_squash, all_squash: the uids on the server",
         squash,
     ),
+    Case::new(
+        "access.capabilities",
+        "a server that is not root but has the systemd unit's capabilities acts as its callers",
+        capabilities,
+    ),
     Case::new("access.read_only", "ro: everything can be read and nothing changed", read_only),
     Case::new("access.addresses", "exports for single hosts and networks", addresses),
     Case::new("access.secure", "secure wants a reserved port, insecure does not", secure),
@@ -51,6 +56,17 @@ fn start(scene: &mut Scene, exports: &str) -> Result<Client> {
 fn owner_of(path: impl AsRef<Path>) -> Result<(u32, u32)> {
     let found = fs::symlink_metadata(path)?;
     Ok((found.uid(), found.gid()))
+}
+
+fn capabilities(scene: &mut Scene) -> Result<()> {
+    scene.serve_by_capabilities();
+    squash(scene)?;
+    let status = scene.ask_server("status")?;
+    let acts_as = status["acts_as"].as_str().unwrap_or_default();
+    ensure!(acts_as.starts_with("requests act as their callers"), "{acts_as}");
+    let uid = scene.host("stat -c %u state/lock")?;
+    ensure!(uid.trim() != "0", "the server is root");
+    Ok(())
 }
 
 fn squash(scene: &mut Scene) -> Result<()> {

@@ -48,6 +48,7 @@ fn referral(scene: &mut Scene) -> Result<()> {
         exports: file(format!("{there} *({options})\n")),
         arguments: vec!["--no-portmap".to_owned()],
         addresses: vec![OTHER],
+        ..Setup::default()
     })?;
 
     for version in some_versions(scene) {
