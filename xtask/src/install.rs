@@ -1,4 +1,4 @@
-//! What a fresh Debian lacks for the end-to-end tests, and for looking at pages.
+//! What a fresh Debian lacks for the end-to-end tests, for looking at pages, and for comparing servers.
 
 use std::process::Command;
 
@@ -7,7 +7,10 @@ use anyhow::Result;
 use crate::command::{is_installed, run};
 
 /// A program of each package, so that nothing is asked of apt when all is there.
-const NEEDED: &[(&str, &str)] = &[
+type Needed = &'static [(&'static str, &'static str)];
+
+/// For the tests.
+pub(crate) const FOR_TESTS: Needed = &[
     ("linux.uml", "user-mode-linux"),
     ("mount.nfs", "nfs-common"),
     ("modprobe", "kmod"),
@@ -25,11 +28,20 @@ const NEEDED: &[(&str, &str)] = &[
     ("chromedriver", "chromium-driver"),
 ];
 
+/// For comparing servers.
+pub(crate) const FOR_COMPARISON: Needed = &[
+    // Brings the server along.
+    ("ganesha.nfsd", "nfs-ganesha-vfs"),
+    ("rpcbind", "rpcbind"),
+    ("ip", "iproute2"),
+    ("unshare", "util-linux"),
+];
+
 /// Installs the packages that are missing, if this is Debian and we are root.
 /// Answers the packages that are still missing.
-pub(crate) fn install() -> Result<Vec<&'static str>> {
+pub(crate) fn install(needed: Needed) -> Result<Vec<&'static str>> {
     let missing: Vec<_> =
-        NEEDED.iter().filter(|(program, _)| !is_installed(program)).map(|(_, p)| *p).collect();
+        needed.iter().filter(|(program, _)| !is_installed(program)).map(|(_, p)| *p).collect();
     if missing.is_empty() {
         return Ok(missing);
     }
@@ -42,5 +54,5 @@ pub(crate) fn install() -> Result<Vec<&'static str>> {
         .args(&missing)
         // Starting services of packages is not what a test wants.
         .env("DEBIAN_FRONTEND", "noninteractive"))?;
-    Ok(NEEDED.iter().filter(|(program, _)| !is_installed(program)).map(|(_, p)| *p).collect())
+    Ok(needed.iter().filter(|(program, _)| !is_installed(program)).map(|(_, p)| *p).collect())
 }

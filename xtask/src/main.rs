@@ -1,12 +1,12 @@
 //! Chores of the tree: `cargo xtask --help`.
 #![forbid(unsafe_code)]
 
+mod bench_compare;
 mod command;
 mod docs;
 mod e2e;
 mod fuzz;
 mod install;
-mod load;
 mod test;
 mod tidy;
 
@@ -36,8 +36,9 @@ enum Chore {
     E2e(e2e::Args),
     /// Run each fuzz target for a while
     Fuzz(fuzz::Args),
-    /// Compare servers with each other and with bare loops: arguments go to hayase-load
-    Load(load::Args),
+    /// Compare Hayase with NFS-Ganesha and with bare loops (root; installs NFS-Ganesha where it may):
+    /// arguments go to hayase-compare
+    BenchCompare(bench_compare::Args),
 }
 
 fn main() -> ExitCode {
@@ -57,6 +58,6 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Docs(args) => docs::run(&args),
         Chore::E2e(args) => e2e::run(&args),
         Chore::Fuzz(args) => fuzz::run(&args),
-        Chore::Load(args) => load::run(&args),
+        Chore::BenchCompare(args) => bench_compare::run(&args),
     }
 }

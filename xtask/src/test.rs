@@ -14,7 +14,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let mut skipped = Vec::new();
-    let missing = install::install()?;
+    let missing = install::install(install::FOR_TESTS)?;
     tidy::run()?;
     docs::run(&docs::Args { check: true })?;
     command(&["fmt", "--all", "--check"])?;

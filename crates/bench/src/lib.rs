@@ -18,7 +18,6 @@ pub mod floor;
 pub mod html;
 pub mod job;
 pub mod live;
-pub mod load;
 pub mod matrix;
 pub mod measure;
 pub mod report;

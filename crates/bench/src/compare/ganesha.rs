@@ -8,48 +8,46 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::process::{Process, free_port, loopback};
-use hayase_client::{Url, Version};
+use super::servers::{Directories, Server};
 
 const PORTMAPPER: u16 = 111;
 
-/// A running NFS-Ganesha and the rpcbind that it wants.
-#[derive(Debug)]
-pub(super) struct Ganesha {
-    pub(super) server: Process,
-    pub(super) url: Url,
-    pub(super) rpcbind: Process,
-}
+/// NFS-Ganesha, and the rpcbind that it wants.
+pub(super) struct Ganesha;
 
 impl Ganesha {
-    /// Serves `export`; configuration and logs go to `state`.
-    pub(super) fn start(export: &Path, state: &Path) -> Result<Self> {
+    /// Serves `directories`; configuration and logs go to `state`.
+    pub(super) fn start(directories: Directories, state: &Path) -> Result<Server> {
         let mut rpcbind =
             Process::start(Command::new("rpcbind").args(["-f", "-w"]), &state.join("rpcbind.log"))?;
         rpcbind.wait_for(loopback(PORTMAPPER))?;
         let (port, mountport) = (free_port()?, free_port()?);
         let file = state.join("ganesha.conf");
-        fs::write(&file, configuration(export, state, port, mountport))
-            .with_context(|| format!("write {}", file.display()))?;
+        let mut text = configuration(state, port, mountport);
+        for (directory, number) in directories.all().into_iter().zip(1..) {
+            text.push_str(&export(directory, number));
+        }
+        fs::write(&file, text).with_context(|| format!("write {}", file.display()))?;
         let mut command = Command::new("ganesha.nfsd");
         command.args(["-F", "-f"]).arg(&file);
         command.arg("-L").arg(state.join("ganesha.log"));
         command.arg("-p").arg(state.join("ganesha.pid"));
-        let mut server = Process::start(&mut command, &state.join("ganesha.out"))?;
-        server.wait_for(loopback(port))?;
-        server.wait_for(loopback(mountport))?;
-        let url = Url {
-            host: "127.0.0.1".to_owned(),
-            port: Some(port),
-            path: export.to_string_lossy().into_owned(),
-            version: Version::V3,
+        let mut process = Process::start(&mut command, &state.join("ganesha.out"))?;
+        process.wait_for(loopback(port))?;
+        process.wait_for(loopback(mountport))?;
+        Ok(Server {
+            name: "ganesha",
+            process,
+            port,
             mountport: Some(mountport),
-        };
-        Ok(Ganesha { server, url, rpcbind })
+            directories,
+            _others: Some(rpcbind),
+        })
     }
 }
 
-fn configuration(export: &Path, state: &Path, port: u16, mountport: u16) -> String {
-    let (export, state) = (export.display(), state.display());
+fn configuration(state: &Path, port: u16, mountport: u16) -> String {
+    let state = state.display();
     format!(
         "NFS_CORE_PARAM {{
     NFS_Port = {port};
@@ -67,8 +65,15 @@ NFSV4 {{
 LOG {{
     Default_Log_Level = WARN;
 }}
-EXPORT {{
-    Export_Id = 1;
+"
+    )
+}
+
+fn export(directory: &Path, number: u32) -> String {
+    let export = directory.display();
+    format!(
+        "EXPORT {{
+    Export_Id = {number};
     Path = \"{export}\";
     Pseudo = \"{export}\";
     Protocols = 3, 4;

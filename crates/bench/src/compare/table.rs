@@ -1,100 +1,92 @@
-//! Medians in Markdown.
+//! Results in Markdown.
 
 use std::fmt;
 
-use super::measured::Measured;
-use super::servers::FLOOR;
+use super::cases::Unit;
+use super::memory::IDLE;
+use super::results::{Results, Row};
 
-/// Measurements by case and contestant, in the order in which they first came.
-#[derive(Debug, Default)]
-pub(super) struct Table {
-    cells: Vec<Cell>,
+/// Results as tables, with earlier ones to compare with.
+pub(super) struct Table<'a> {
+    pub(super) results: &'a Results,
+    pub(super) before: Option<&'a Results>,
 }
 
-#[derive(Debug)]
-struct Cell {
-    case: &'static str,
-    contestant: String,
-    all: Vec<Measured>,
+impl fmt::Display for Table<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "| case | server | rate | p50 / p99 / p99.9 µs | server CPU (spread) | × floor | server \
+             cores | client CPU | peak RSS MiB |"
+        )?;
+        writeln!(f, "{}", if self.before.is_some() { " rate, CPU × before |" } else { "" })?;
+        let columns = if self.before.is_some() { 10 } else { 9 };
+        writeln!(f, "|{}", "---|".repeat(columns))?;
+        for row in &self.results.rows {
+            self.fmt_row(f, row)?;
+        }
+        self.fmt_memory(f)
+    }
 }
 
-impl Table {
-    pub(super) fn add(&mut self, case: &'static str, contestant: &str, measured: Measured) {
-        let cell = self.cells.iter_mut().find(|c| c.case == case && c.contestant == contestant);
-        if let Some(cell) = cell {
-            cell.all.push(measured);
-        } else {
-            let contestant = contestant.to_owned();
-            self.cells.push(Cell { case, contestant, all: vec![measured] });
+impl Table<'_> {
+    fn fmt_row(&self, f: &mut fmt::Formatter<'_>, row: &Row) -> fmt::Result {
+        let (unit, digits) = match row.unit {
+            Unit::Gib => ("s/GiB", 3),
+            Unit::Operation | Unit::Entry => ("µs", 2),
+        };
+        write!(f, "| {} ", row.case)?;
+        if let Some(beside) = row.beside {
+            write!(f, "({beside:.2} GiB/s) ")?;
+        }
+        write!(f, "| {} ", row.server)?;
+        match row.unit {
+            Unit::Gib => write!(f, "| {:.2} GiB/s ", row.rate)?,
+            Unit::Operation => write!(f, "| {:.0}/s ", row.rate)?,
+            Unit::Entry => write!(f, "| {:.0} entries/s ", row.rate)?,
+        }
+        let (p50, p99, p999) = (row.p50_micros, row.p99_micros, row.p999_micros);
+        write!(f, "| {p50:.0} / {p99:.0} / {p999:.0} ")?;
+        let (cpu, spread) = (row.server_cpu, row.server_cpu_spread * 100.0);
+        write!(f, "| {cpu:.digits$} {unit} ({spread:.0} %) ")?;
+        match self.results.floor(row) {
+            Some(floor) => write!(f, "| {:.2} ", cpu / floor.server_cpu)?,
+            None => write!(f, "| – ")?,
+        }
+        let (cores, client, peak) = (row.server_cores, row.client_cpu, row.peak_kib >> 10);
+        write!(f, "| {cores:.2} | {client:.digits$} {unit} | {peak} |")?;
+        match self.before.map(|before| before.row(&row.case, &row.server)) {
+            Some(Some(old)) if old.rate > 0.0 && old.server_cpu > 0.0 => {
+                writeln!(f, " {:.2}, {:.2} |", row.rate / old.rate, cpu / old.server_cpu)
+            }
+            Some(_) => writeln!(f, " – |"),
+            None => writeln!(f),
         }
     }
 
-    fn floor_cpu(&self, case: &str) -> Option<f64> {
-        let floor = self.cells.iter().find(|c| c.case == case && c.contestant == FLOOR)?;
-        Some(floor.server_cpu())
-    }
-}
-
-impl Cell {
-    fn median(&self, figure: impl Fn(&Measured) -> f64) -> f64 {
-        median(self.all.iter().map(figure).collect())
-    }
-
-    fn moves_bulk(&self) -> bool {
-        self.all.iter().any(|measured| measured.bulk)
-    }
-
-    fn server_cpu(&self) -> f64 {
-        self.median(Measured::server_cost)
-    }
-}
-
-fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    match figures.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => figures[n / 2],
-        n => f64::midpoint(figures[n / 2 - 1], figures[n / 2]),
-    }
-}
-
-impl fmt::Display for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn fmt_memory(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.results.memory.is_empty() {
+            return Ok(());
+        }
         writeln!(
             f,
-            "| case | server | rate | p50 / p99 / p99.9 µs | server CPU | × floor | server cores \
-             | client CPU | peak RSS MiB |"
+            "\n| server | RSS MiB after start | with {IDLE} idle connections | most in any case | \
+             after all |"
         )?;
-        writeln!(f, "|---|---|---|---|---|---|---|---|---|")?;
-        for cell in &self.cells {
-            cell.fmt_row(f, self.floor_cpu(cell.case))?;
+        writeln!(f, "|---|---|---|---|---|")?;
+        for memory in &self.results.memory {
+            let mib = |kib: u64| kib.div_ceil(1 << 10);
+            writeln!(
+                f,
+                "| {} | {} | {} | {} | {} |",
+                memory.server,
+                mib(memory.started_kib),
+                mib(memory.idle_kib),
+                mib(memory.peak_kib),
+                mib(memory.end_kib)
+            )?;
         }
         Ok(())
-    }
-}
-
-impl Cell {
-    fn fmt_row(&self, f: &mut fmt::Formatter<'_>, floor_cpu: Option<f64>) -> fmt::Result {
-        let unit = if self.moves_bulk() { "s/GiB" } else { "µs" };
-        let digits = if self.moves_bulk() { 3 } else { 2 };
-        write!(f, "| {} | {} ", self.case, self.contestant)?;
-        if self.moves_bulk() {
-            write!(f, "| {:.2} GiB/s ", self.median(Measured::gib_per_sec))?;
-        } else {
-            write!(f, "| {:.0}/s ", self.median(Measured::ops_per_sec))?;
-        }
-        let micros = |percent: f64| self.median(|measured| measured.micros(percent));
-        write!(f, "| {:.0} / {:.0} / {:.0} ", micros(50.0), micros(99.0), micros(99.9))?;
-        let server = self.server_cpu();
-        write!(f, "| {server:.digits$} {unit} ")?;
-        match floor_cpu {
-            Some(floor) if floor > 0.0 => write!(f, "| {:.2} ", server / floor)?,
-            _ => write!(f, "| – ")?,
-        }
-        let (cores, client) =
-            (self.median(Measured::server_cores), self.median(Measured::client_cost));
-        let peak = self.all.iter().map(Measured::peak_rss_kib).max().unwrap_or(0) >> 10;
-        writeln!(f, "| {cores:.2} | {client:.digits$} {unit} | {peak} |")
     }
 }
 
@@ -102,12 +94,45 @@ impl Cell {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_median_is_the_middle() {
-        for (figures, expected) in
-            [(vec![], 0.0), (vec![3.0], 3.0), (vec![9.0, 1.0, 2.0], 2.0), (vec![4.0, 2.0], 3.0)]
-        {
-            assert!((median(figures) - expected).abs() < 1e-9);
+    fn row(server: &str, rate: f64, cpu: f64) -> Row {
+        Row {
+            case: "getattr".to_owned(),
+            server: server.to_owned(),
+            unit: Unit::Operation,
+            rounds: 3,
+            rate,
+            p50_micros: 1.0,
+            p99_micros: 2.0,
+            p999_micros: 3.0,
+            server_cpu: cpu,
+            server_cpu_spread: 0.1,
+            server_cores: 1.0,
+            client_cpu: 1.0,
+            peak_kib: 2048,
+            beside: None,
         }
+    }
+
+    #[test]
+    fn rows_stand_beside_their_floor_and_their_past() {
+        let results = Results {
+            rows: vec![row("hayase v3", 1000.0, 3.0), row("floor", 3000.0, 1.5)],
+            ..Results::default()
+        };
+        let before = Results { rows: vec![row("hayase v3", 500.0, 6.0)], ..Results::default() };
+        // Kept and read again.
+        let before = serde_json::to_string(&before).unwrap();
+        let before: Results = serde_json::from_str(&before).unwrap();
+        let text = Table { results: &results, before: Some(&before) }.to_string();
+        let rows: Vec<_> = text.lines().skip(2).collect();
+        assert_eq!(
+            rows,
+            [
+                "| getattr | hayase v3 | 1000/s | 1 / 2 / 3 | 3.00 µs (10 %) | 2.00 | 1.00 | 1.00 \
+                 µs | 2 | 2.00, 0.50 |",
+                "| getattr | floor | 3000/s | 1 / 2 / 3 | 1.50 µs (10 %) | 1.00 | 1.00 | 1.00 µs | 2 \
+                 | – |",
+            ]
+        );
     }
 }

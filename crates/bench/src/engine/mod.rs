@@ -42,6 +42,11 @@ pub(crate) fn noise(len: usize) -> Vec<u8> {
     data
 }
 
+/// What is known of this machine.
+pub(crate) fn this_host() -> Environment {
+    environment::probe()
+}
+
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Plan {

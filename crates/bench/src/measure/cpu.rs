@@ -23,7 +23,7 @@ pub struct CpuUse {
     pub cpu: Duration,
     /// Resident memory at the end.
     pub rss_kib: u64,
-    /// The most resident memory it ever had.
+    /// The most resident memory it ever had, or since [`ServerProcess::reset_peak`].
     pub peak_rss_kib: u64,
 }
 
@@ -42,6 +42,17 @@ impl ServerProcess {
         let process = ServerProcess { pid };
         process.reading()?;
         Ok(process)
+    }
+
+    /// Resident memory now.
+    pub fn rss_kib(&self) -> Result<u64> {
+        self.memory("VmRSS")
+    }
+
+    /// Has the kernel count the most resident memory anew (proc(5), `clear_refs`).
+    pub fn reset_peak(&self) -> Result<()> {
+        let path = self.path("clear_refs");
+        fs::write(&path, "5").with_context(|| format!("write {}", path.display()))
     }
 
     fn path(&self, name: &str) -> PathBuf {

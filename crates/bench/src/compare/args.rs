@@ -1,4 +1,4 @@
-//! What `hayase-load` can do: serve bare bytes, and compare servers with that.
+//! The command line of `hayase-compare`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -6,23 +6,24 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
-use crate::compare::{self, Comparison};
+use super::Comparison;
 use crate::floor::{Floor, Kind, Subject};
 
-/// Measures NFS servers against what the machine allows.
+/// Measures NFS servers against each other, and against what the machine allows.
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(version, args_conflicts_with_subcommands = true)]
 pub struct Args {
+    #[command(flatten)]
+    comparison: Comparison,
+
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve bare bytes, to learn what the machine allows
     Floor(FloorArgs),
-    /// Measure servers and floors in turns and print a table
-    Compare(Comparison),
 }
 
 #[derive(Debug, clap::Args)]
@@ -44,8 +45,8 @@ impl Args {
     /// Does what the command line says.
     pub fn run(self) -> Result<()> {
         match self.command {
-            Command::Floor(args) => args.run(),
-            Command::Compare(comparison) => compare::run(&comparison),
+            Some(Command::Floor(args)) => args.run(),
+            None => self.comparison.run(),
         }
     }
 }
