@@ -1,201 +1,16 @@
-//! `nfs://` targets: a server, spoken to from this process.
+//! A thread's connections to a server.
 
 use std::collections::VecDeque;
 use std::time::Instant;
 
 use hayase_client as client;
 use hayase_client::{
-    Cursor, Error, FileHandle, FileType, Lane, Mount, OpenFile, OpenHow, Options, Rename, Reply,
-    Request, Stable, Status, Timing, Url,
+    Cursor, Error, FileHandle, Lane, OpenFile, OpenHow, Rename, Reply, Request, Stable, Timing,
 };
 
-use super::Plan;
-use super::recorder::Outcome;
-use super::storage::{Done, EIO, Failure, How, Name, Op, Port, Storage, Threading};
-use crate::report::{self, Environment};
-
-/// Permission bits of files and directories that are made.
-const FILE_MODE: u32 = 0o644;
-const DIR_MODE: u32 = 0o755;
-/// A thread has at most as many connections.
-const LANE_MAX: usize = 4095;
-
-/// A server that is mounted.
-pub(crate) struct Server {
-    mount: Mount,
-    threads: u32,
-    connections: u32,
-}
-
-impl Server {
-    /// Mounts what the plan is about.
-    pub(crate) fn mount(url: &Url, plan: &Plan) -> Result<Self, Failure> {
-        let options = Options {
-            timeout: Some(plan.timeout),
-            transfer_max: client::Transfer::MAX,
-            ask_timing: plan.breakdown,
-            ..Options::default()
-        };
-        let mount = Mount::new(url, &options).map_err(|error| failure(&error))?;
-        let connections = plan.jobs.iter().map(|job| job.nconnect).max().unwrap_or(1);
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-        let threads = plan.threads.unwrap_or(cores).clamp(1, connections.max(1));
-        Ok(Server { mount, threads, connections })
-    }
-}
-
-/// What the client says, as the engine needs it.
-fn failure(error: &Error) -> Failure {
-    let errno = match error {
-        Error::Timeout { .. } => rustix::io::Errno::TIMEDOUT.raw_os_error(),
-        Error::Connect { source, .. } | Error::Broken { source, .. } => {
-            source.raw_os_error().unwrap_or(EIO)
-        }
-        // NFS has the numbers of Unix for what Unix knows.
-        _ => error.status().map_or(EIO, |status| match status.number() {
-            number @ 1..10_000 => number.cast_signed(),
-            _ => EIO,
-        }),
-    };
-    let fatal =
-        matches!(error, Error::Timeout { .. } | Error::Connect { .. } | Error::Broken { .. });
-    Failure { errno, message: error.to_string(), fatal }
-}
-
-fn checked<T>(result: Result<T, Error>, what: &str) -> Result<T, Failure> {
-    result.map_err(|error| failure(&error).within(what))
-}
-
-impl Storage for Server {
-    type File = OpenFile;
-    type Dir = FileHandle;
-    type Port = LanePort;
-
-    fn threading(&self) -> Threading {
-        Threading::Lanes { threads: self.threads, connections: self.connections }
-    }
-
-    fn port(&self, connections: u32, depth: u32) -> Result<LanePort, Failure> {
-        if depth as usize > LANE_MAX {
-            let text = format!(
-                "{depth} operations at once on one thread, where {LANE_MAX} are the most; take more \
-                 connections (nconnect), or less iodepth or numjobs"
-            );
-            return Err(Failure::new(22, text));
-        }
-        let lane = self.mount.lane(connections as usize, depth as usize);
-        let lane = lane.map_err(|error| failure(&error))?;
-        Ok(LanePort {
-            lane,
-            steps: Vec::new(),
-            free: Vec::new(),
-            finished: Vec::new(),
-            refused: VecDeque::new(),
-        })
-    }
-
-    fn root(&self) -> Result<FileHandle, Failure> {
-        Ok(self.mount.root())
-    }
-
-    fn find_dir(&self, parent: &FileHandle, name: &str) -> Result<Option<FileHandle>, Failure> {
-        match self.mount.lookup(parent, name) {
-            Ok(found) => Ok(Some(found.handle)),
-            Err(error) if error.is(Status::NOENT) => Ok(None),
-            Err(error) => Err(failure(&error).within(name)),
-        }
-    }
-
-    fn dir(&self, parent: &FileHandle, name: &str) -> Result<FileHandle, Failure> {
-        if let Some(found) = self.find_dir(parent, name)? {
-            return Ok(found);
-        }
-        checked(self.mount.mkdir(parent, name, DIR_MODE), name).map(|made| made.handle)
-    }
-
-    fn open(
-        &self,
-        dir: &FileHandle,
-        name: &str,
-        how: How,
-    ) -> Result<Option<(OpenFile, u64)>, Failure> {
-        let how = match how {
-            How { create: true, .. } => OpenHow::create(FILE_MODE),
-            How { write: true, .. } => OpenHow::WRITE,
-            _ => OpenHow::READ,
-        };
-        let opened = match self.mount.open(dir, name, how) {
-            Err(error) if error.is(Status::NOENT) => return Ok(None),
-            opened => checked(opened, name)?,
-        };
-        let size = match opened.attributes {
-            Some(attributes) => attributes.size,
-            None => checked(self.mount.getattr(opened.file.handle()), name)?.size,
-        };
-        Ok(Some((opened.file, size)))
-    }
-
-    fn find(&self, dir: &FileHandle, name: &Name) -> Result<OpenFile, Failure> {
-        let found = checked(self.mount.lookup(dir, name), "look up a file")?;
-        Ok(OpenFile::anonymous(found.handle))
-    }
-
-    fn close(&self, file: OpenFile) -> Result<(), Failure> {
-        checked(self.mount.close(file), "close a file")
-    }
-
-    fn forget(&self, _: &OpenFile) -> Result<(), Failure> {
-        // There is no cache on this side.
-        Ok(())
-    }
-
-    fn list(&self, dir: &FileHandle) -> Result<Vec<(Name, bool)>, Failure> {
-        let mut names = Vec::new();
-        for entry in self.mount.readdir(dir, true) {
-            let entry = checked(entry, "list a directory")?;
-            let attributes = if let Some(attributes) = entry.attributes {
-                attributes
-            } else {
-                let found = self.mount.lookup(dir, entry.name.as_bytes());
-                let handle = checked(found, "look up a name")?.handle;
-                checked(self.mount.getattr(&handle), "ask for attributes")?
-            };
-            names.push((entry.name.as_bytes().into(), attributes.kind == FileType::Directory));
-        }
-        Ok(names)
-    }
-
-    fn remove_dir(&self, parent: &FileHandle, name: &str) -> Result<(), Failure> {
-        checked(self.mount.rmdir(parent, name), name)
-    }
-
-    fn remove_file(&self, parent: &FileHandle, name: &str) -> Result<(), Failure> {
-        checked(self.mount.remove(parent, name), name)
-    }
-
-    fn block_max(&self) -> (u64, u64) {
-        let limits = self.mount.limits();
-        (limits.read_max.into(), limits.write_max.into())
-    }
-
-    fn describe(&self, environment: &mut Environment) {
-        let (info, limits) = (self.mount.server(), self.mount.limits());
-        let implementation = info
-            .implementation
-            .as_ref()
-            .map(|implementation| format!("{} ({})", implementation.name, implementation.domain));
-        let owner = (!info.owner.is_empty()).then(|| info.owner.escape_ascii().to_string());
-        environment.server = Some(report::Server {
-            address: info.address.to_string(),
-            version: self.mount.version().to_string(),
-            connections: self.connections,
-            implementation,
-            owner,
-            read_max: Some(limits.read_max.into()),
-            write_max: Some(limits.write_max.into()),
-        });
-    }
-}
+use super::{DIR_MODE, FILE_MODE, failure};
+use crate::engine::recorder::Outcome;
+use crate::engine::storage::{Done, Failure, Name, Op, Port};
 
 /// An operation under way, which may take more than one request.
 #[derive(Debug)]
@@ -230,6 +45,16 @@ pub(crate) struct LanePort {
 }
 
 impl LanePort {
+    pub(super) fn new(lane: Lane) -> Self {
+        LanePort {
+            lane,
+            steps: Vec::new(),
+            free: Vec::new(),
+            finished: Vec::new(),
+            refused: VecDeque::new(),
+        }
+    }
+
     fn ask(&mut self, place: usize, request: Request) {
         if self.lane.submit(place as u64, request).is_err() {
             // As many as the depth are under way at most; each frees its place before the next.
