@@ -48,7 +48,7 @@ impl Storage for Directory {
         Threading::Each
     }
 
-    fn port(&self, _: u32, _: u32) -> Result<SyncPort, Failure> {
+    fn port(&self, _: u32, _: u32, _: u32) -> Result<SyncPort, Failure> {
         Ok(SyncPort { done: Vec::new() })
     }
 
@@ -153,8 +153,8 @@ impl Storage for Directory {
             .map_err(|errno| failure("remove", name, errno))
     }
 
-    fn block_max(&self) -> (u64, u64) {
-        (u64::MAX, u64::MAX)
+    fn write_max(&self) -> u64 {
+        u64::MAX
     }
 
     fn describe(&self, environment: &mut Environment) {

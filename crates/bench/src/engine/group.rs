@@ -163,7 +163,8 @@ fn crews<S: Storage>(
     for (number, seats) in rows.into_iter().enumerate() {
         let depth: u32 = seats.iter().map(|seat| seat.depth).sum();
         let connections = each + u32::from((number as u32) < more);
-        let port = storage.port(connections.max(1), depth)?;
+        let block = seats.iter().map(|seat| jobs[seat.number].bs).max().unwrap_or_default();
+        let port = storage.port(connections.max(1), depth, block)?;
         wanted += depth;
         granted += port.granted().unwrap_or(depth);
         crews.push(Crew { port, seats });

@@ -36,7 +36,6 @@ pub(crate) fn lay_out<S: Storage>(
     job: &Job,
     say: &dyn Fn(&str),
 ) -> Result<Laid<S>, Failure> {
-    check_block(storage, job)?;
     let mut dir = storage.root()?;
     for part in parts(job.directory.as_deref().unwrap_or_default())? {
         dir = storage.dir(&dir, part)?;
@@ -61,23 +60,6 @@ pub(crate) fn lay_out<S: Storage>(
         }
     }
     Ok(laid)
-}
-
-fn check_block<S: Storage>(storage: &S, job: &Job) -> Result<(), Failure> {
-    let (read_max, write_max) = storage.block_max();
-    for (does, max, what) in
-        [(job.work.reads(), read_max, "read"), (job.work.writes(), write_max, "write")]
-    {
-        if does && u64::from(job.bs) > max {
-            let (bs, max) = (show_bytes(job.bs.into()), show_bytes(max));
-            let text = format!(
-                "bs={bs} is more than one {what} of the target carries, which is {max}; take bs={max} \
-                 and a greater iodepth"
-            );
-            return Err(Failure::new(22, text));
-        }
-    }
-    Ok(())
 }
 
 /// The components of a path below the target.
@@ -167,10 +149,9 @@ fn fill<S: Storage>(
     let Some((file, _)) = storage.open(dir, name, how)? else {
         return Err(Failure::new(EIO, "a file that was made is not there"));
     };
-    let mut port = storage.port(1, DEPTH)?;
     let total = job.file_bytes();
-    let block =
-        if job.verify { u64::from(job.bs) } else { LAYOUT_BLOCK.min(storage.block_max().1) };
+    let block = if job.verify { u64::from(job.bs) } else { LAYOUT_BLOCK.min(storage.write_max()) };
+    let mut port = storage.port(1, DEPTH, block as u32)?;
     let mut offset = 0;
     let written = all(&mut port, DEPTH, |buffer| {
         let len = block.min(total - offset);
@@ -216,7 +197,7 @@ fn names<S: Storage>(
         .collect::<Result<_, _>>()?;
     if meta.needs_entries() {
         say(&format!("{}: Laying out {tree} ({} names)", job.name, job.nrfiles));
-        let mut port = storage.port(1, DEPTH)?;
+        let mut port = storage.port(1, DEPTH, 0)?;
         let mut places = 0..u64::from(job.nrfiles);
         all(&mut port, DEPTH, |_| {
             let place = places.next()?;
@@ -291,7 +272,7 @@ fn empty<S: Storage>(storage: &S, dir: &S::Dir, level: u32) -> Result<(), Failur
         }
     }
     let mut entries = entries.into_iter();
-    let mut port = storage.port(1, DEPTH)?;
+    let mut port = storage.port(1, DEPTH, 0)?;
     all(&mut port, DEPTH, |_| {
         let (name, is_dir): (Name, bool) = entries.next()?;
         let dir = dir.clone();

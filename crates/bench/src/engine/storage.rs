@@ -25,8 +25,9 @@ pub(crate) trait Storage: Sync {
 
     /// How the work is spread over threads.
     fn threading(&self) -> Threading;
-    /// A port of a thread of its own, with so many connections, for so many operations at once.
-    fn port(&self, connections: u32, depth: u32) -> Result<Self::Port, Failure>;
+    /// A port of a thread of its own, with so many connections, for so many operations at once of blocks of
+    /// so many bytes at most.
+    fn port(&self, connections: u32, depth: u32, block: u32) -> Result<Self::Port, Failure>;
     /// The directory that is the target.
     fn root(&self) -> Result<Self::Dir, Failure>;
     /// A directory that may not be there.
@@ -52,8 +53,8 @@ pub(crate) trait Storage: Sync {
     fn remove_dir(&self, parent: &Self::Dir, name: &str) -> Result<(), Failure>;
     /// Removes a file.
     fn remove_file(&self, parent: &Self::Dir, name: &str) -> Result<(), Failure>;
-    /// Bytes of an operation at most, for reading and for writing.
-    fn block_max(&self) -> (u64, u64);
+    /// Bytes of a write that go in one piece.
+    fn write_max(&self) -> u64;
     /// Says what it knows of where the run takes place.
     fn describe(&self, environment: &mut Environment);
 }

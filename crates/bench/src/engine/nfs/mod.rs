@@ -1,5 +1,6 @@
 //! `nfs://` targets: a server, spoken to from this process.
 
+mod pieces;
 mod port;
 
 use hayase_client as client;
@@ -71,7 +72,9 @@ impl Storage for Server {
         Threading::Lanes { threads: self.threads, connections: self.connections }
     }
 
-    fn port(&self, connections: u32, depth: u32) -> Result<LanePort, Failure> {
+    fn port(&self, connections: u32, depth: u32, block: u32) -> Result<LanePort, Failure> {
+        let limits = self.mount.limits();
+        let pieces = block.div_ceil(limits.read_max.min(limits.write_max)).max(1);
         if depth as usize > LANE_MAX {
             let text = format!(
                 "{depth} operations at once on one thread, where {LANE_MAX} are the most; take more \
@@ -79,8 +82,10 @@ impl Storage for Server {
             );
             return Err(Failure::new(22, text));
         }
-        let lane = self.mount.lane(connections as usize, depth as usize);
-        lane.map(LanePort::new).map_err(|error| failure(&error))
+        let requests = (depth as usize).saturating_mul(pieces as usize).min(LANE_MAX);
+        let lane = self.mount.lane(connections as usize, requests);
+        let lane = lane.map_err(|error| failure(&error))?;
+        Ok(LanePort::new(lane, (limits.read_max, limits.write_max), pieces))
     }
 
     fn root(&self) -> Result<FileHandle, Failure> {
@@ -162,9 +167,8 @@ impl Storage for Server {
         checked(self.mount.remove(parent, name), name)
     }
 
-    fn block_max(&self) -> (u64, u64) {
-        let limits = self.mount.limits();
-        (limits.read_max.into(), limits.write_max.into())
+    fn write_max(&self) -> u64 {
+        self.mount.limits().write_max.into()
     }
 
     fn describe(&self, environment: &mut Environment) {
