@@ -60,6 +60,22 @@ fn every_block_is_moved_once() {
 }
 
 #[test]
+fn a_size_in_percent_is_of_the_files_that_are_there() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("sub")).unwrap();
+    for (name, len) in [("a.0.0", 100_000), ("a.1.0", 50_000)] {
+        fs::write(dir.path().join("sub").join(name), vec![1; len]).unwrap();
+    }
+    let options =
+        [("rw", "read"), ("size", "50%"), ("numjobs", "2"), ("directory", "sub"), ("bs", "4k")];
+    let run = jobs(dir.path(), &[("a", &options)]);
+    assert_eq!(run.jobs[0].read.as_ref().unwrap().bytes, 2 * 6 * 4096);
+    let run = try_jobs(dir.path(), &[("b", &options)], &Unwatched);
+    let fault = run.jobs[0].error.as_ref().unwrap();
+    assert!(fault.message.contains("b.0.0 is not"), "{}", fault.message);
+}
+
+#[test]
 fn names_come_and_go() {
     let dir = tempfile::tempdir().unwrap();
     for rw in [

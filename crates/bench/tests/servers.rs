@@ -129,6 +129,18 @@ fn waiting_for_the_servers_disk_is_told() {
 }
 
 #[test]
+fn jobs_share_connections_with_those_that_want_as_many() {
+    let running = Running::start();
+    let common = [("rw", "write"), ("size", "1m"), ("bs", "64k")];
+    let with = |count| [&common[..], &[("nconnect", count)]].concat();
+    let (two, three) = (with("2"), with("3"));
+    let run = running.run("4.1", &[("a", &two), ("b", &three), ("c", &two)]);
+    assert_eq!(run.environment.server.unwrap().connections, 5);
+    assert!(run.jobs.iter().all(|job| job.write.as_ref().unwrap().bytes == 1 << 20));
+    running.server.stop();
+}
+
+#[test]
 fn names_come_and_go() {
     let running = Running::start();
     for version in VERSIONS {

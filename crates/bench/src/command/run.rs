@@ -113,6 +113,9 @@ impl RunArgs {
             }
         }
         let above = self.job.options();
+        for note in self.job.notes() {
+            eprintln!("{note}");
+        }
         let mut jobs = Vec::new();
         for path in &files {
             if path.is_dir() {
@@ -139,6 +142,11 @@ impl RunArgs {
             Some(target) => beneath(target, &mut jobs)?,
             None => from_jobs(&mut jobs)?,
         };
+        if matches!(target, Target::Nfs(_)) && jobs.iter().any(|job| job.direct) {
+            eprintln!(
+                "direct=1 changes nothing on an nfs:// target: there is no cache on this side"
+            );
+        }
         Ok(Plan {
             target,
             jobs,

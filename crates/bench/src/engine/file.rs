@@ -44,7 +44,7 @@ impl Storage for Directory {
     type Dir = Arc<OwnedFd>;
     type Port = SyncPort;
 
-    fn threading(&self) -> Threading {
+    fn threading(&self, _: u32) -> Threading {
         Threading::Each
     }
 

@@ -5,13 +5,14 @@ use std::sync::{Arc, Barrier, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::collect::{Collector, Series, spreads};
-use super::course::{Course, Order, Share, mix};
+use super::course::{Course, Order};
+use super::crews::{Crew, Seat, crews};
 use super::drive::{Control, drive, sync};
-use super::layout::{Laid, lay_out, put_away};
+use super::layout::{Laid, lay_out, measured, put_away};
 use super::pace::Pace;
 use super::recorder::{Recorder, Report, Tally, Way};
-use super::storage::{Failure, Port, Storage, Threading};
-use super::unit::{Manner, Things, Unit};
+use super::storage::{Failure, Storage};
+use super::unit::{Manner, Unit};
 use super::usage::{Usage, context_switches};
 use super::{Plan, Watch};
 use crate::job::{Job, Meta, Work};
@@ -23,8 +24,6 @@ const INTERVALS: (Duration, Duration) = (Duration::from_millis(100), Duration::f
 const INTERVAL: Duration = Duration::from_millis(250);
 /// How often progress is told.
 const TELL_EVERY: Duration = Duration::from_millis(200);
-/// Threads at most.
-const THREADS_MAX: usize = 8192;
 const THREAD_STACK: usize = 256 << 10;
 
 /// What a thread tells.
@@ -37,23 +36,6 @@ enum Message {
 type Ended<S> = (Vec<Unit<<S as Storage>::File, <S as Storage>::Dir>>, u64);
 type UnitOf<S> = Unit<<S as Storage>::File, <S as Storage>::Dir>;
 
-/// A thread before it starts.
-struct Crew<S: Storage> {
-    port: S::Port,
-    /// Made when the start is known.
-    seats: Vec<Seat<S>>,
-}
-
-/// A unit before it starts.
-struct Seat<S: Storage> {
-    number: usize,
-    things: Things<S::File, S::Dir>,
-    share: Share,
-    depth: u32,
-    seed: u64,
-    threads: Option<u32>,
-}
-
 /// Runs jobs of one group and says what came of each.
 pub(super) fn run<S: Storage>(
     storage: &S,
@@ -63,9 +45,14 @@ pub(super) fn run<S: Storage>(
     watch: &dyn Watch,
 ) -> (Vec<JobResult>, Option<String>) {
     let mut laid: Vec<Result<Laid<S>, Failure>> = Vec::new();
-    for job in jobs {
-        laid.push(lay_out(storage, job, &|text| watch.say(text)));
+    let mut jobs = jobs.to_vec();
+    for job in &mut jobs {
+        laid.push(measured(storage, job).and_then(|measured| {
+            *job = measured;
+            lay_out(storage, job, &|text| watch.say(text))
+        }));
     }
+    let jobs = &jobs[..];
     let interval = interval(jobs);
     let mut ran = Ran { interrupted: None, cpu: Cpu::default(), jobs: Vec::new() };
     ran.jobs.resize_with(jobs.len(), Gathered::default);
@@ -108,74 +95,6 @@ fn interval(jobs: &[Arc<Job>]) -> Duration {
         let millis = (longest.as_millis() as u64 / 200).next_multiple_of(50);
         Duration::from_millis(millis).clamp(INTERVALS.0, INTERVALS.1)
     })
-}
-
-/// Spreads what was laid out over threads.
-fn crews<S: Storage>(
-    storage: &S,
-    jobs: &[Arc<Job>],
-    laid: &[Result<Laid<S>, Failure>],
-    watch: &dyn Watch,
-) -> Result<Vec<Crew<S>>, Failure> {
-    let mut seats: Vec<Seat<S>> = Vec::new();
-    for (number, (job, laid)) in jobs.iter().zip(laid).enumerate() {
-        let Ok(laid) = laid else { continue };
-        for (instance, things) in laid.things.iter().enumerate() {
-            let (parts, depth, threads) = match storage.threading() {
-                Threading::Each => (job.iodepth, 1, Some(job.iodepth)),
-                Threading::Lanes { .. } => (1, job.iodepth, None),
-            };
-            for part in 0..parts {
-                seats.push(Seat {
-                    number,
-                    things: things.clone(),
-                    share: Share { number: part.into(), of: parts.into() },
-                    depth,
-                    seed: mix(job.seed ^ mix(instance as u64)),
-                    threads,
-                });
-            }
-        }
-    }
-    let threads = match storage.threading() {
-        Threading::Each => seats.len(),
-        Threading::Lanes { threads, .. } => seats.len().min(threads as usize),
-    };
-    if threads > THREADS_MAX {
-        let text = format!(
-            "{threads} operations at once take as many threads on a file:// target, where \
-             {THREADS_MAX} are the most; take less iodepth or numjobs"
-        );
-        return Err(Failure::new(22, text));
-    }
-    let mut rows: Vec<Vec<Seat<S>>> = Vec::new();
-    rows.resize_with(threads, Vec::new);
-    for (number, seat) in seats.into_iter().enumerate() {
-        rows[number % threads].push(seat);
-    }
-    let connections = match storage.threading() {
-        Threading::Each => threads as u32,
-        Threading::Lanes { connections, .. } => connections,
-    };
-    let (each, more) = (connections / threads.max(1) as u32, connections % threads.max(1) as u32);
-    let mut crews = Vec::with_capacity(threads);
-    let (mut wanted, mut granted) = (0, 0);
-    for (number, seats) in rows.into_iter().enumerate() {
-        let depth: u32 = seats.iter().map(|seat| seat.depth).sum();
-        let connections = each + u32::from((number as u32) < more);
-        let block = seats.iter().map(|seat| jobs[seat.number].bs).max().unwrap_or_default();
-        let port = storage.port(connections.max(1), depth, block)?;
-        wanted += depth;
-        granted += port.granted().unwrap_or(depth);
-        crews.push(Crew { port, seats });
-    }
-    if granted < wanted {
-        watch.say(&format!(
-            "the server grants slots for {granted} operations at once, where {wanted} are wanted; the \
-             others wait here, and their wait counts"
-        ));
-    }
-    Ok(crews)
 }
 
 /// What was seen.

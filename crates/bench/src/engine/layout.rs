@@ -62,6 +62,37 @@ pub(crate) fn lay_out<S: Storage>(
     Ok(laid)
 }
 
+/// The job with its size, if that is a part of files that are there.
+pub(crate) fn measured<S: Storage>(storage: &S, job: &Arc<Job>) -> Result<Arc<Job>, Failure> {
+    let Some(percent) = job.size_percent else { return Ok(Arc::clone(job)) };
+    let mut shortest = u64::MAX;
+    let directory = job.directory.as_deref().unwrap_or_default();
+    for path in (0..job.numjobs).flat_map(|number| paths(job, number)) {
+        let missing = || {
+            let text = format!(
+                "size={percent}% is of files that are there, and {path} is not; give a size, as 1g is, or \
+                 write it first"
+            );
+            Failure::new(2, text)
+        };
+        let whole = format!("{directory}/{path}");
+        let mut parts = parts(&whole)?;
+        let file = parts.pop().ok_or_else(missing)?;
+        let mut dir = storage.root()?;
+        for part in parts {
+            dir = storage.find_dir(&dir, part)?.ok_or_else(missing)?;
+        }
+        let (file, bytes) = storage.open(&dir, file, How::default())?.ok_or_else(missing)?;
+        storage.close(file)?;
+        shortest = shortest.min(bytes);
+    }
+    job.sized(shortest).map(Arc::new).ok_or_else(|| {
+        let (shortest, bs) = (show_bytes(shortest), show_bytes(job.bs.into()));
+        let text = format!("size={percent}% of a file of {shortest} is less than a block of {bs}");
+        Failure::new(22, text)
+    })
+}
+
 /// The components of a path below the target.
 fn parts(path: &str) -> Result<Vec<&str>, Failure> {
     let parts: Vec<_> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
@@ -116,7 +147,7 @@ fn data<S: Storage>(
 fn paths(job: &Job, number: u32) -> Vec<String> {
     match &job.filename {
         Some(given) => given.split(':').map(str::to_owned).collect(),
-        None => (0..job.nrfiles).map(|file| format!("{}.{number}.{file}", job.name)).collect(),
+        None => (0..job.nrfiles).map(|file| job.file_name(number, file)).collect(),
     }
 }
 

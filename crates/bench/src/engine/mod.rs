@@ -6,6 +6,7 @@
 
 mod collect;
 mod course;
+mod crews;
 mod drive;
 mod environment;
 mod file;

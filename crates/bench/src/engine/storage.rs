@@ -23,8 +23,8 @@ pub(crate) trait Storage: Sync {
     /// Where a thread puts its operations.
     type Port: Port<File = Self::File, Dir = Self::Dir> + Send;
 
-    /// How the work is spread over threads.
-    fn threading(&self) -> Threading;
+    /// How the work of jobs that want so many connections is spread over threads.
+    fn threading(&self, connections: u32) -> Threading;
     /// A port of a thread of its own, with so many connections, for so many operations at once of blocks of
     /// so many bytes at most.
     fn port(&self, connections: u32, depth: u32, block: u32) -> Result<Self::Port, Failure>;

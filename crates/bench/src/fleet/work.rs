@@ -49,7 +49,15 @@ impl Work {
 
     /// A plan in words.
     pub fn of(plan: &Plan) -> Self {
-        let text = |job: &Job| JobText { name: job.name.clone(), options: job.given.clone() };
+        let text = |job: &Job| {
+            // Where the files lie may have been changed since it was given.
+            let given = job.given.iter().filter(|(key, _)| key != "directory" && key != "filename");
+            let mut options: Vec<_> = given.cloned().collect();
+            for (key, path) in [("directory", &job.directory), ("filename", &job.filename)] {
+                options.extend(path.iter().map(|path| (key.to_owned(), path.clone())));
+            }
+            JobText { name: job.name.clone(), options }
+        };
         Work {
             target: plan.target.to_string(),
             jobs: plan.jobs.iter().map(text).collect(),
@@ -85,9 +93,15 @@ impl Work {
     pub fn of_client(&self, client: &str) -> Self {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
         let client: String = client.chars().map(plain).collect();
+        let own = |(key, value): &(String, String)| match key.as_str() {
+            "filename_format" if !value.contains("$jobname") => {
+                (key.clone(), format!("{client}.{value}"))
+            }
+            _ => (key.clone(), value.clone()),
+        };
         let rename = |job: &JobText| JobText {
             name: format!("{}.{client}", job.name),
-            options: job.options.clone(),
+            options: job.options.iter().map(own).collect(),
         };
         Work { jobs: self.jobs.iter().map(rename).collect(), ..self.clone() }
     }
@@ -117,8 +131,28 @@ mod tests {
         assert_eq!((back.jobs, back.target, back.breakdown), (plan.jobs, plan.target, true));
         assert_eq!((back.threads, back.timeout), (plan.threads, plan.timeout));
         assert_eq!(work.of_client("host/1").jobs[0].name, "a.host-1");
+        let format = ("filename_format".to_owned(), "x.$jobnum".to_owned());
+        let work_of_format = Work::new("file:///tmp", "a", vec![format]);
+        assert_eq!(work_of_format.of_client("c").jobs[0].options[0].1, "c.x.$jobnum");
         let words = serde_json::to_string(&work).unwrap();
         assert_eq!(serde_json::from_str::<Work>(&words).unwrap(), work);
+    }
+
+    #[test]
+    fn where_files_lie_is_as_it_was_settled() {
+        let mut job = Job::with("a", [("directory", "/given"), ("filename", "x")]).unwrap();
+        job.directory = None;
+        job.filename = Some("y".to_owned());
+        let plan = Plan {
+            target: "file:///tmp".parse().unwrap(),
+            jobs: vec![job],
+            threads: None,
+            timeout: Duration::from_secs(1),
+            breakdown: false,
+            command: Vec::new(),
+        };
+        let back = Work::of(&plan).plan().unwrap().jobs.remove(0);
+        assert_eq!((back.directory, back.filename.as_deref()), (None, Some("y")));
     }
 
     #[test]

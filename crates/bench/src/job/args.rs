@@ -1,6 +1,6 @@
 //! The options of a job on the command line.
 
-use super::check_value;
+use super::{Job, check_value};
 
 macro_rules! job_args {
     ($($(#[$meta:meta])* $field:ident: $key:literal $(or $alias:literal)? $(flag $default:literal)?,)*) => {
@@ -32,6 +32,17 @@ macro_rules! job_args {
                     }
                 )*
                 options
+            }
+
+            /// What of it is said in vain, and why.
+            pub fn notes(&self) -> Vec<String> {
+                let mut job = Job::new("check");
+                let note = |(key, value): (String, String)| {
+                    // Values were judged when they were read.
+                    let note = job.set(&key, &value).ok().flatten()?;
+                    Some(format!("--{key}={value} has no effect: {note}"))
+                };
+                self.options().into_iter().filter_map(note).collect()
             }
         }
     };
@@ -111,6 +122,46 @@ job_args! {
     /// Remove data files in the end
     #[arg(value_name = "0|1")]
     unlink: "unlink" flag "1",
+    /// Bytes of each file
+    #[arg(value_name = "SIZE")]
+    filesize: "filesize",
+    // Of command lines of fio's; documented with the keys of job files.
+    /// How files are named
+    #[arg(hide = true)]
+    filename_format: "filename-format" or "filename_format",
+    /// Of 100 operations, so many write
+    #[arg(hide = true)]
+    rwmixwrite: "rwmixwrite",
+    /// The opposite of --direct
+    #[arg(hide = true)]
+    buffered: "buffered" flag "1",
+    /// Whether the page cache forgets files first
+    #[arg(hide = true)]
+    invalidate: "invalidate" flag "1",
+    /// Draw each block by lot, whatever was drawn before
+    #[arg(hide = true)]
+    norandommap: "norandommap" flag "1",
+    /// fio's; lots are always the same
+    #[arg(hide = true)]
+    randrepeat: "randrepeat" flag "1",
+    /// Where lots begin
+    #[arg(hide = true)]
+    randseed: "randseed",
+    /// Whether what was written is read and checked
+    #[arg(hide = true)]
+    do_verify: "do-verify" or "do_verify" flag "1",
+    /// fio's; data is always fresh
+    #[arg(hide = true)]
+    refill_buffers: "refill-buffers" or "refill_buffers" flag "1",
+    /// fio's
+    #[arg(hide = true)]
+    ioengine: "ioengine",
+    /// fio's
+    #[arg(hide = true)]
+    thread: "thread" flag "1",
+    /// fio's
+    #[arg(hide = true)]
+    group_reporting: "group-reporting" or "group_reporting" flag "1",
 }
 
 #[cfg(test)]
@@ -143,6 +194,16 @@ mod tests {
             ("unlink", "1"),
         ];
         assert_eq!(given, expected);
+    }
+
+    #[test]
+    fn a_command_line_of_fios_is_read_and_what_it_says_in_vain_is_told() {
+        let words = "--ioengine=libaio --group_reporting --rw=read --thread --norandommap";
+        let words = ["run"].into_iter().chain(words.split_whitespace());
+        let notes = Line::try_parse_from(words).unwrap().job.notes();
+        let [engine, thread] = &notes[..] else { panic!("{notes:?}") };
+        assert!(engine.starts_with("--ioengine=libaio has no effect: "), "{engine}");
+        assert!(thread.starts_with("--thread=1 has no effect: "), "{thread}");
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub fn parse(file: &str, text: &str, above: &[(String, String)]) -> Result<JobFi
         }
         // A bare key is a flag.
         let (key, value) = line.split_once('=').map_or((line, "1"), |(k, v)| (k.trim(), v.trim()));
+        let value = &with_environment(value)
+            .map_err(|wrong| anyhow!("{file}:{number}: {key}={value}: {wrong}"))?;
         let job = match sections.last_mut() {
             _ if in_global => &mut global,
             Some(section) => &mut section.job,
@@ -89,6 +91,22 @@ pub fn parse(file: &str, text: &str, above: &[(String, String)]) -> Result<JobFi
     Ok(JobFile { jobs, notes })
 }
 
+/// Fills in variables of the environment, as fio does: `${SIZE}`.
+fn with_environment(value: &str) -> Result<String> {
+    let (mut whole, mut rest) = (String::new(), value);
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((name, behind)) = after.split_once('}') else {
+            bail!("${{ has no end");
+        };
+        let known = std::env::var(name);
+        let known = known.map_err(|_| anyhow!("{name} is not in the environment"))?;
+        whole.push_str(before);
+        whole.push_str(&known);
+        rest = behind;
+    }
+    Ok(whole + rest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +125,17 @@ mod tests {
         assert!(read.time_based && read.bs == 1 << 20);
         assert_eq!(file.notes.len(), 1);
         assert!(file.notes[0].starts_with("seq.fio:3: ioengine=libaio has no effect"), "{file:?}");
+    }
+
+    #[test]
+    fn variables_are_filled_in() {
+        let file =
+            parse("a.fio", "[a]\nfilename=${CARGO_PKG_NAME}/x${CARGO_PKG_NAME}", &[]).unwrap();
+        assert_eq!(file.jobs[0].filename.as_deref(), Some("hayase-bench/xhayase-bench"));
+        for (text, words) in [("${NO_SUCH_NAME}", "NO_SUCH_NAME is not"), ("${X", "no end")] {
+            let error = parse("a.fio", &format!("[a]\nbs={text}"), &[]).unwrap_err().to_string();
+            assert!(error.starts_with("a.fio:2: bs=${") && error.contains(words), "{error}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::{BLOCK_MAX, Job, Rate};
+use super::{BLOCK_MAX, FORMAT_WORDS, Job, Rate, Size};
 use crate::units::{parse_bytes, parse_duration};
 
 /// Why an option that fio knows has no effect here.
@@ -20,9 +20,13 @@ enum Effect {
     Sets(fn(&mut Job, &str) -> Result<(), String>),
     /// fio knows it; here it changes nothing that one could be misled by.
     Nothing(&'static str),
+    /// The same, unless it has this value, which says what is done anyway.
+    Only(&'static str, &'static str),
+    /// fio knows it, and the figures would be of something else.
+    Refused(&'static str),
 }
 
-use Effect::{Nothing, Sets};
+use Effect::{Nothing, Only, Refused, Sets};
 
 struct Key {
     names: &'static [&'static str],
@@ -40,8 +44,16 @@ const fn nothing(names: &'static [&'static str], why: &'static str) -> Key {
     Key { names, effect: Nothing(why) }
 }
 
+const fn refused(names: &'static [&'static str], instead: &'static str) -> Key {
+    Key { names, effect: Refused(instead) }
+}
+
 const OWN_ENGINE: &str = "operations are made by Hayase's own engine";
 const OWN_DATA: &str = "data is always noise that does not compress, with its place in it";
+const OWN_LAYOUT: &str = "files are laid out as reading needs it";
+const OWN_FIGURES: &str = "all latencies are measured, and shown as fio shows them";
+const OWN_SERIES: &str = "what happened when is in the page of --report, with its data as JSON";
+const OWN_PLACE: &str = "start hayase by taskset, numactl or nice";
 const OWN_REPORT: &str = "jobs that numjobs makes are always reported together";
 
 const KEYS: &[Key] = &[
@@ -51,7 +63,8 @@ const KEYS: &[Key] = &[
         set(&mut job.rwmixread, percent(value).map(|writes| 100 - writes))
     }),
     sets(&["bs", "blocksize"], |job, value| set(&mut job.bs, block(value))),
-    sets(&["size"], |job, value| set(&mut job.size_given, bytes(value).map(Some))),
+    sets(&["size"], |job, value| set(&mut job.size_given, size(value).map(Some))),
+    sets(&["filesize"], |job, value| set(&mut job.filesize, bytes(value).map(Some))),
     sets(&["nrfiles"], |job, value| {
         set(&mut job.nrfiles_given, number(value, 1, 10_000_000).map(Some))
     }),
@@ -102,7 +115,8 @@ const KEYS: &[Key] = &[
         set(&mut job.thinktime, bare.or_else(|_| parse_duration(value)))
     }),
     sets(&["filename"], |job, value| set(&mut job.filename, path(value).map(Some))),
-    sets(&["directory"], |job, value| set(&mut job.directory, path(value).map(Some))),
+    sets(&["directory"], |job, value| set(&mut job.directory, directory(value).map(Some))),
+    sets(&["filename_format"], |job, value| set(&mut job.filename_format, file_format(value))),
     sets(&["unlink"], |job, value| set(&mut job.unlink, flag(value))),
     sets(&["invalidate"], |job, value| set(&mut job.invalidate, flag(value))),
     sets(&["norandommap"], |job, value| set(&mut job.randommap, flag(value).map(|no| !no))),
@@ -124,12 +138,58 @@ const KEYS: &[Key] = &[
     nothing(&["iodepth_batch_complete", "iodepth_batch_complete_min"], OWN_ENGINE),
     nothing(&["iodepth_batch_complete_max", "iodepth_low"], OWN_ENGINE),
     nothing(&["gtod_reduce", "clocksource"], OWN_ENGINE),
-    nothing(&["group_reporting"], OWN_REPORT),
-    nothing(&["refill_buffers", "scramble_buffers", "randrepeat"], OWN_DATA),
-    nothing(
-        &["fallocate", "create_on_open", "overwrite"],
-        "files are laid out as reading needs it",
+    Key { names: &["group_reporting"], effect: Only("1", OWN_REPORT) },
+    nothing(&["new_group"], OWN_REPORT),
+    nothing(&["mem", "iomem", "hugepage-size", "iomem_align"], OWN_ENGINE),
+    nothing(&["hipri", "fixedbufs", "registerfiles", "sqthread_poll"], OWN_ENGINE),
+    nothing(&["force_async", "nonvectored", "userspace_reap", "ioscheduler"], OWN_ENGINE),
+    nothing(&["openfiles", "opendir", "create_serialize", "create_fsync"], OWN_LAYOUT),
+    nothing(&["pre_read", "fadvise_hint", "allow_file_create"], OWN_LAYOUT),
+    nothing(&["zero_buffers", "buffer_pattern", "buffer_compress_percentage"], OWN_DATA),
+    nothing(&["buffer_compress_chunk", "dedupe_percentage"], OWN_DATA),
+    nothing(&["percentile_list", "lat_percentiles", "clat_percentiles"], OWN_FIGURES),
+    nothing(&["slat_percentiles", "disable_lat", "disable_clat", "disable_slat"], OWN_FIGURES),
+    nothing(&["disable_bw_measurement", "unified_rw_reporting"], OWN_FIGURES),
+    nothing(&["significant_figures", "bwavgtime", "iopsavgtime"], OWN_FIGURES),
+    nothing(&["write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log"], OWN_SERIES),
+    nothing(&["log_avg_msec", "log_hist_msec", "log_max_value", "log_offset"], OWN_SERIES),
+    nothing(&["per_job_logs", "log_unix_epoch"], OWN_SERIES),
+    nothing(&["cpus_allowed", "cpus_allowed_policy", "cpumask", "cpuload"], OWN_PLACE),
+    nothing(&["numa_cpu_nodes", "numa_mem_policy", "nice", "prio", "prioclass"], OWN_PLACE),
+    nothing(&["verify_fatal"], "a job always stops at the first block that is wrong"),
+    Key { names: &["file_service_type"], effect: Only("roundrobin", "files always take turns") },
+    Key {
+        names: &["rate_process"],
+        effect: Only("linear", "operations of a rate start at equal intervals"),
+    },
+    refused(&["bsrange", "bssplit"], "blocks have one size; give each size a job of its own"),
+    refused(&["loops"], "take time_based with runtime= to begin again at the end"),
+    refused(&["io_size", "io_limit", "number_ios"], "all of size= is moved; take a smaller size="),
+    refused(&["offset", "offset_increment"], "files are moved from their beginning"),
+    refused(
+        &["startdelay", "wait_for"],
+        "jobs begin together, or by stonewall one after the other",
     ),
+    refused(&["thinktime_blocks", "thinktime_spin"], "thinktime= pauses after each operation"),
+    refused(&["rate_min", "rate_iops_min", "max_latency"], "nothing is ended for being slow"),
+    refused(
+        &["latency_target", "latency_window"],
+        "`hayase bench sweep` finds the depth that is best",
+    ),
+    refused(&["random_distribution", "percentage_random"], "all blocks are equally likely"),
+    refused(
+        &["continue_on_error", "exitall_on_error"],
+        "a job stops at its first error, others go on",
+    ),
+    refused(&["exitall"], "each job runs to its own end"),
+    refused(
+        &["verify_backlog", "verify_async", "verify_pattern"],
+        "verify=crc32c is what there is",
+    ),
+    refused(&["sync_file_range"], "fsync=N syncs whole files"),
+    refused(&["client", "include", "profile", "read_iolog", "write_iolog"], "it is fio's alone"),
+    nothing(&["refill_buffers", "scramble_buffers", "randrepeat"], OWN_DATA),
+    nothing(&["fallocate", "create_on_open", "overwrite"], OWN_LAYOUT),
     nothing(&["description"], "it is for readers of the job file"),
 ];
 
@@ -140,6 +200,10 @@ pub(super) fn set_option(job: &mut Job, key: &str, value: &str) -> Result<Option
     match found.effect {
         Sets(set) => set(job, value)?,
         Nothing(why) => return Ok(Some(Note(why))),
+        Only(done, why) => return Ok((value != done).then_some(Note(why))),
+        Refused(instead) => {
+            return Err(format!("fio's {key} is not among what Hayase does: {instead}"));
+        }
     }
     let key = found.names[0];
     job.given.retain(|(other, _)| other != key);
@@ -188,17 +252,31 @@ fn percent(text: &str) -> Result<u8, String> {
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
-    if text.ends_with('%') {
-        return Err(format!("{text}: of what is not known beforehand; give a size, as 1g is"));
+    if text.contains(['%', '-']) {
+        return Err(format!("{text}: one size is wanted here, as 1g is"));
     }
     parse_bytes(text)
 }
 
+fn size(text: &str) -> Result<Size, String> {
+    match text.strip_suffix('%') {
+        Some(percent) => number(percent, 1, 100).map(|percent| Size::Percent(percent as u8)),
+        None => bytes(text).map(Size::Bytes),
+    }
+}
+
 fn block(text: &str) -> Result<u32, String> {
-    if text.contains([',', '-', ':']) {
+    if text.contains(['-', ':', '/']) {
         return Err(format!("{text}: one size for all blocks, as 4k is"));
     }
-    let bytes = parse_bytes(text)?;
+    // fio's second and third are for writes and trims.
+    let mut sizes = text.split(',').filter(|text| !text.is_empty()).map(parse_bytes);
+    let bytes = sizes.next().unwrap_or_else(|| parse_bytes(text))?;
+    if sizes.any(|other| other != Ok(bytes)) {
+        return Err(format!(
+            "{text}: one size for all blocks, as 4k is; give reads and writes jobs of their own"
+        ));
+    }
     let fits = u32::try_from(bytes).ok().filter(|bytes| (1..=BLOCK_MAX).contains(bytes));
     fits.ok_or_else(|| format!("a block has from 1 byte to {} MiB", BLOCK_MAX >> 20))
 }
@@ -230,6 +308,22 @@ fn not_idle(read: Rate, write: Rate) -> Result<(), String> {
 fn path(text: &str) -> Result<String, String> {
     if text.is_empty() || text.contains('\0') {
         return Err("a path is missing".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+fn directory(text: &str) -> Result<String, String> {
+    if text.contains(':') {
+        return Err(format!("{text}: one directory; give others jobs of their own"));
+    }
+    path(text)
+}
+
+/// A file's name by fio's words.
+fn file_format(text: &str) -> Result<String, String> {
+    let left = FORMAT_WORDS.iter().fold(path(text)?, |left, word| left.replace(word, ""));
+    if left.contains('$') {
+        return Err(format!("{text}: there are only {} to fill in", FORMAT_WORDS.join(", ")));
     }
     Ok(text.to_owned())
 }
@@ -284,7 +378,16 @@ mod tests {
     fn what_fio_knows_and_has_no_effect_is_said() {
         let note = Job::new("a").set("ioengine", "libaio").unwrap();
         assert!(note.unwrap().to_string().contains("own engine"));
-        assert_eq!(Job::new("a").set("bs", "4k"), Ok(None));
+        for (key, value) in [
+            ("bs", "4k"),
+            ("bs", "4k,4k"),
+            ("group_reporting", "1"),
+            ("file_service_type", "roundrobin"),
+            ("filename_format", "$jobnum/$jobname.$filenum"),
+        ] {
+            assert_eq!(Job::new("a").set(key, value), Ok(None), "{key}");
+        }
+        assert!(Job::new("a").set("group_reporting", "0").unwrap().is_some());
     }
 
     #[test]
@@ -293,9 +396,15 @@ mod tests {
             ("iodepht", "4", "did you mean iodepth?"),
             ("zoned_mode_of_all", "1", "no option that"),
             ("bs", "0", "1 byte"),
-            ("bs", "4k,8k", "one size"),
+            ("bs", "4k,8k", "jobs of their own"),
+            ("bs", "4k-8k", "one size"),
+            ("bsrange", "4k-8k", "a job of its own"),
+            ("loops", "3", "time_based"),
+            ("directory", "a:b", "one directory"),
+            ("filename_format", "$jobname.$x", "$filenum"),
+            ("filesize", "1m-2m", "one size"),
             ("bs", "1g", "64 MiB"),
-            ("size", "50%", "not known"),
+            ("size", "0%", "from 1 to 100"),
             ("iodepth", "0", "from 1"),
             ("rw", "trim", "randwrite"),
             ("direct", "2", "neither"),

@@ -7,7 +7,7 @@ mod work;
 
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 
 pub use args::JobArgs;
 pub use file::{JobFile, parse};
@@ -39,15 +39,18 @@ pub struct Job {
     pub rwmixread: u8,
     /// Bytes of a block.
     pub bs: u32,
-    /// Bytes of all files of one of `numjobs` together.
+    /// Bytes of all files of one of `numjobs` together. With `size_percent` it is not known before the
+    /// files are looked at.
     pub size: u64,
+    /// How much of files that are there is moved, in percent.
+    pub size_percent: Option<u8>,
     /// Files, or names, of one of `numjobs`.
     pub nrfiles: u32,
     /// Operations under way at once, for each of `numjobs`.
     pub iodepth: u32,
     /// How many run like this at the same time, each with files of its own.
     pub numjobs: u32,
-    /// Connections of an `nfs://` target; the whole run has as many as the job that wants most.
+    /// Connections of an `nfs://` target, for all of `numjobs` and other jobs that want as many.
     pub nconnect: u32,
     /// The longest time to run; `None` runs to the end of the work.
     pub runtime: Option<Duration>,
@@ -77,6 +80,8 @@ pub struct Job {
     pub filename: Option<String>,
     /// Where the files lie; relative to the target.
     pub directory: Option<String>,
+    /// How files are named that have no `filename`, with [`FORMAT_WORDS`] to be filled in.
+    pub filename_format: String,
     /// Whether data files are removed in the end.
     pub unlink: bool,
     /// Whether a `file://` target's page cache forgets the files first.
@@ -90,9 +95,21 @@ pub struct Job {
     /// Makes the same lots when it is the same.
     pub seed: u64,
     stonewall: bool,
-    size_given: Option<u64>,
+    size_given: Option<Size>,
+    filesize: Option<u64>,
     nrfiles_given: Option<u32>,
     files_per_dir_given: Option<u32>,
+}
+
+/// What is filled in in a file's name: the job's name, which of `numjobs` it is, which of its files.
+pub const FORMAT_WORDS: [&str; 3] = ["$jobname", "$jobnum", "$filenum"];
+
+/// A size as given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Size {
+    Bytes(u64),
+    /// Of the files that are there.
+    Percent(u8),
 }
 
 /// How fast to work.
@@ -124,6 +141,7 @@ impl Job {
             rwmixread: 50,
             bs: 4 << 10,
             size: 256 << 20,
+            size_percent: None,
             nrfiles: 1,
             iodepth: 1,
             numjobs: 1,
@@ -142,6 +160,7 @@ impl Job {
             thinktime: Duration::ZERO,
             filename: None,
             directory: None,
+            filename_format: FORMAT_WORDS.join("."),
             unlink: false,
             invalidate: true,
             randommap: true,
@@ -150,6 +169,7 @@ impl Job {
             seed: 0,
             stonewall: false,
             size_given: None,
+            filesize: None,
             nrfiles_given: None,
             files_per_dir_given: None,
         }
@@ -198,7 +218,6 @@ impl Job {
             self.nrfiles = self.nrfiles_given.unwrap_or(if data { 1 } else { NAMES });
         }
         self.files_per_dir = self.files_per_dir_given.unwrap_or(self.nrfiles).min(self.nrfiles);
-        self.size = self.size_given.unwrap_or(self.size);
         ensure!(
             !self.time_based || self.runtime.is_some(),
             "job {name}: time_based has no end without runtime="
@@ -226,10 +245,30 @@ impl Job {
     fn settle_data(&mut self) -> Result<()> {
         let name = &self.name;
         let (block, files) = (u64::from(self.bs), u64::from(self.nrfiles));
-        if self.size_given.is_none() {
+        let of_files = self.filesize.map(|bytes| bytes.saturating_mul(files));
+        self.size_percent = None;
+        self.size = match (self.size_given, of_files) {
+            (Some(Size::Percent(percent)), None) => {
+                self.size_percent = Some(percent);
+                block * files
+            }
+            (Some(Size::Percent(_)), Some(_)) => {
+                bail!(
+                    "job {name}: size= in percent is of files as long as they are; leave filesize= out"
+                )
+            }
+            (Some(Size::Bytes(size)), of_files) => {
+                ensure!(
+                    of_files.is_none_or(|bytes| bytes == size),
+                    "job {name}: filesize= times nrfiles={files} is not size={}; leave one of them out",
+                    show_bytes(size)
+                );
+                size
+            }
+            (None, Some(bytes)) => bytes,
             // Ours to choose: it fits.
-            self.size = (self.size / (block * files)).max(1) * block * files;
-        }
+            (None, None) => (self.size / (block * files)).max(1) * block * files,
+        };
         let size = self.size;
         ensure!(
             size.is_multiple_of(files) && (size / files).is_multiple_of(block) && size > 0,
@@ -255,6 +294,24 @@ impl Job {
             );
         }
         Ok(())
+    }
+
+    /// The same job, with a size in percent being of files of which the shortest is so long: in whole
+    /// blocks. `None` if that is not even one.
+    pub fn sized(&self, shortest: u64) -> Option<Self> {
+        let Some(percent) = self.size_percent else { return Some(self.clone()) };
+        let part = u128::from(shortest) * u128::from(percent) / 100;
+        let blocks = part as u64 / u64::from(self.bs);
+        let size = blocks * u64::from(self.bs) * u64::from(self.nrfiles);
+        (blocks > 0).then(|| Job { size, ..self.clone() })
+    }
+
+    /// The name of one of the files of one of `numjobs`, if it has no `filename`.
+    pub fn file_name(&self, number: u32, file: u32) -> String {
+        let values = [self.name.clone(), number.to_string(), file.to_string()];
+        // The name comes last: it may look like another word.
+        let words = FORMAT_WORDS.into_iter().zip(values).rev();
+        words.fold(self.filename_format.clone(), |name, (word, value)| name.replace(word, &value))
     }
 
     /// Bytes of each file.
@@ -313,10 +370,32 @@ mod tests {
             (&[("iodepth", "1024"), ("numjobs", "1024")][..], "at once"),
             (&[("rw", "create"), ("filename", "x")][..], "names"),
             (&[("filename", "x:y"), ("nrfiles", "3")][..], "nrfiles"),
+            (&[("filesize", "1m"), ("size", "3m"), ("nrfiles", "2")][..], "leave one"),
+            (&[("filesize", "1m"), ("size", "50%")][..], "leave filesize= out"),
         ] {
             let error = Job::with("a", options.iter().copied()).unwrap_err().to_string();
             assert!(error.contains(word), "{options:?}: {error}");
         }
+    }
+
+    #[test]
+    fn sizes_may_be_of_each_file_or_of_what_is_there() {
+        let job = Job::with("a", [("filesize", "1m"), ("nrfiles", "3")]).unwrap();
+        assert_eq!((job.size, job.file_bytes()), (3 << 20, 1 << 20));
+        let job = Job::with("a", [("size", "50%"), ("nrfiles", "3"), ("bs", "4k")]).unwrap();
+        assert_eq!(job.sized(20_000).unwrap().size, 3 * 8192);
+        assert_eq!(job.sized(8000), None);
+        let job = Job::with("a", [("size", "1m")]).unwrap();
+        assert_eq!(job.sized(0).unwrap(), job);
+    }
+
+    #[test]
+    fn files_are_named_as_fio_names_them_unless_it_is_said() {
+        let job = Job::with("a", []).unwrap();
+        assert_eq!(job.file_name(1, 2), "a.1.2");
+        let format = ("filename_format", "$jobnum/$filenum.$jobname");
+        let job = Job::with("$jobnum", [format]).unwrap();
+        assert_eq!(job.file_name(1, 2), "1/2.$jobnum");
     }
 
     #[test]

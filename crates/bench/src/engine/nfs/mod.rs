@@ -3,12 +3,15 @@
 mod pieces;
 mod port;
 
+use std::collections::BTreeSet;
+
 use hayase_client as client;
 use hayase_client::{Error, FileHandle, FileType, Mount, OpenFile, OpenHow, Options, Status, Url};
 
 use self::port::LanePort;
 use super::Plan;
 use super::storage::{EIO, Failure, How, Name, Storage, Threading};
+use crate::job::Job;
 use crate::report::{self, Environment};
 
 /// Permission bits of files and directories that are made.
@@ -34,11 +37,20 @@ impl Server {
             ..Options::default()
         };
         let mount = Mount::new(url, &options).map_err(|error| failure(&error))?;
-        let connections = plan.jobs.iter().map(|job| job.nconnect).max().unwrap_or(1);
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
-        let threads = plan.threads.unwrap_or(cores).clamp(1, connections.max(1));
-        Ok(Server { mount, threads, connections })
+        let threads = plan.threads.unwrap_or(cores).max(1);
+        Ok(Server { mount, threads, connections: connections(&plan.jobs) })
     }
+}
+
+/// The most connections that there are at a time: of each group, those of jobs that want as many are the
+/// same ones.
+fn connections(jobs: &[Job]) -> u32 {
+    let of_group = |group: u32| {
+        let jobs = jobs.iter().filter(|job| job.group == group);
+        jobs.map(|job| job.nconnect).collect::<BTreeSet<_>>().into_iter().sum::<u32>()
+    };
+    jobs.iter().map(|job| of_group(job.group)).max().unwrap_or(1)
 }
 
 /// What the client says, as the engine needs it.
@@ -68,8 +80,9 @@ impl Storage for Server {
     type Dir = FileHandle;
     type Port = LanePort;
 
-    fn threading(&self) -> Threading {
-        Threading::Lanes { threads: self.threads, connections: self.connections }
+    fn threading(&self, connections: u32) -> Threading {
+        let connections = connections.max(1);
+        Threading::Lanes { threads: self.threads.min(connections), connections }
     }
 
     fn port(&self, connections: u32, depth: u32, block: u32) -> Result<LanePort, Failure> {
