@@ -34,7 +34,7 @@ const STEP: Duration = Duration::from_secs(10);
 ///
 /// Cloning it is cheap, and all clones are the same. What is asked of it directly is done one at
 /// a time; for more at once there are [lanes](Mount::lane). With the last clone and the last lane goes
-/// what the server keeps of this client: files that are still open are closed, sessions ended.
+/// what the server keeps of this client: files that are still open are closed, sessions ended, and a server of NFSv3 has it no more in its list of mounts.
 ///
 /// Leases of NFSv4 are renewed by a thread in the background.
 #[derive(Clone, Debug)]
@@ -62,8 +62,11 @@ impl Mount {
             other => other,
         };
         let (client, info, root, limits);
+        let mut mounted = None;
         if url.version == Version::V3 {
-            root = mountd::root(url, &mut caller, &identity, options).map_err(at_path)?;
+            let found = mountd::root(url, &mut caller, &identity, options).map_err(at_path)?;
+            root = found.0;
+            mounted = Some(found.1);
             limits = mountd::limits(&mut caller, &root)?;
             let (owner, scope) = (Vec::new(), Vec::new());
             info = ServerInfo { address: server, implementation: None, owner, scope };
@@ -89,6 +92,7 @@ impl Mount {
             identity,
             server: info,
             root,
+            mounted,
             limits: Transfer {
                 read_max: limits.read_max.min(most),
                 write_max: limits.write_max.min(most),

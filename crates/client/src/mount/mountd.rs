@@ -1,6 +1,7 @@
 //! NFSv3: from a path to its handle by MOUNT, wherever that is answered, and LOOKUP.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use hayase_portmap::{Protocol, Rpcbind};
 use hayase_proto::mount::{self, MntArgs, MntRes};
@@ -11,20 +12,45 @@ use hayase_xdr::Opaque;
 use crate::net::{Caller, Identity, Program};
 use crate::{Error, FileHandle, Options, Status, Transfer, Url};
 
+/// How long the server may take to note that it is not mounted any more.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// What a server has in its list of mounts.
+#[derive(Clone, Debug)]
+pub(super) struct Mounted {
+    mountd: SocketAddr,
+    path: String,
+}
+
+impl Mounted {
+    /// Has the server strike it from its list, if it is there to be told; nothing else depends on it.
+    pub(super) fn end(&self, identity: &Identity) {
+        let mut mountd = Caller::new(self.mountd, identity.clone(), FAREWELL);
+        let args = MntArgs { dirpath: Opaque(self.path.as_bytes()) };
+        let _: Result<(), _> = mountd.call(Program::MOUNT, mount::Proc::Umnt.into(), "UMNT", &args);
+    }
+}
+
 /// Mounts a URL's path, or the longest part of it that may be mounted, and looks up the rest.
 pub(super) fn root(
     url: &Url,
     nfs: &mut Caller,
     identity: &Identity,
     options: &Options,
-) -> Result<FileHandle, Error> {
+) -> Result<(FileHandle, Mounted), Error> {
     let mut mountd = find(url, nfs.server(), identity, options)?;
     let path = url.path.as_str();
     let mut refusal = None;
     for end in beginnings(path) {
         let beginning = if end == 0 { "/" } else { &path[..end] };
         match mnt(&mut mountd, beginning)? {
-            Ok(handle) => return walk(nfs, handle, &path[end..]),
+            Ok(handle) => {
+                let mounted = Mounted { mountd: mountd.server(), path: beginning.to_owned() };
+                let root = walk(nfs, handle, &path[end..]);
+                return root
+                    .map(|root| (root, mounted.clone()))
+                    .inspect_err(|_| mounted.end(identity));
+            }
             // The status of the whole path is the one to tell.
             Err(status) => refusal = refusal.or(Some(status)),
         }

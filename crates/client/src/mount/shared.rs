@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use hayase_proto::nfs4::{SessionId, StateId};
 
 use super::client::Client;
+use super::mountd::Mounted;
 use super::opens::{Open, Opens};
 use super::renew::Renewer;
 use crate::lane::Slots;
@@ -24,6 +25,8 @@ pub(crate) struct Shared {
     pub(super) identity: Identity,
     pub(super) server: ServerInfo,
     pub(super) root: FileHandle,
+    /// What is in the list of mounts of a server of NFSv3.
+    pub(super) mounted: Option<Mounted>,
     pub(super) limits: Transfer,
     /// How often state was recovered. Stateids of an earlier recovery have to be looked up.
     pub(super) epoch: AtomicU64,
@@ -144,6 +147,9 @@ impl Drop for Shared {
             // Once it fails the server is not there, and all will end with the lease.
             let _ = open.into_iter().try_for_each(|open| client.close(&open));
             client.leave();
+        }
+        if let Some(mounted) = &self.mounted {
+            mounted.end(&self.identity);
         }
     }
 }

@@ -11,6 +11,10 @@ use std::thread;
 use std::time::Duration;
 
 use hayase_client::{Mount, Options, Url, Version};
+use hayase_proto::mount;
+use hayase_rpc::record::{begin, end};
+use hayase_rpc::{CallHeader, OpaqueAuth, decode_reply, encode_call};
+use hayase_xdr::Reader;
 use tempfile::TempDir;
 
 /// A server that can be restarted on its port.
@@ -124,6 +128,24 @@ pub fn for_each_version(test: impl Fn(Version)) {
         eprintln!("NFSv{version}");
         test(version);
     }
+}
+
+/// How many bytes the server's list of mounts has (RFC 1813 §5.2.2): 4 if nobody is in it.
+pub fn mount_list_bytes(server: SocketAddr) -> usize {
+    let (prog, vers) = (mount::PROGRAM, mount::VERSION_3);
+    let (cred, verf) = (OpaqueAuth::NONE, OpaqueAuth::NONE);
+    let header = CallHeader { xid: 1, prog, vers, proc: mount::Proc::Dump.into(), cred, verf };
+    let mut call = Vec::new();
+    let start = begin(&mut call);
+    encode_call(&header, &mut call);
+    let len = call.len() - start;
+    end(&mut call, start, len);
+    let mut stream = TcpStream::connect(server).unwrap();
+    stream.write_all(&call).unwrap();
+    let reply = record(&stream).unwrap();
+    let mut reader = Reader::new(&reply[4..]);
+    assert_eq!(decode_reply(&mut reader), Ok((1, Ok(()))));
+    reader.rest().len()
 }
 
 /// Reads a record, in one fragment as Hayase writes it, with its mark.

@@ -10,7 +10,7 @@ use hayase_client::{
     Version, access,
 };
 
-use crate::lab::{Lab, for_each_version};
+use crate::lab::{Lab, for_each_version, mount_list_bytes};
 
 #[test]
 fn files_are_made_written_read_and_removed() {
@@ -53,6 +53,23 @@ fn files_are_made_written_read_and_removed() {
         assert!(gone.is(Status::NOENT), "{gone}");
         assert!(gone.to_string().contains("ERR_NOENT"), "{gone}");
     });
+}
+
+#[test]
+fn who_has_gone_is_not_in_the_list_of_mounts() {
+    let lab = Lab::start();
+    if !lab.is_own() {
+        eprintln!("skipped: another server's list has others in it");
+        return;
+    }
+    let lane = {
+        let mount = lab.mount(Version::V3);
+        assert!(mount_list_bytes(lab.address()) > 4);
+        mount.lane(1, 1).unwrap()
+    };
+    assert!(mount_list_bytes(lab.address()) > 4, "its lane is still there");
+    drop(lane);
+    assert_eq!(mount_list_bytes(lab.address()), 4);
 }
 
 #[test]
