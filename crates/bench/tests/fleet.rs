@@ -1,12 +1,14 @@
 //! Several clients at once: of this process, and of agents on the loopback address.
 #![allow(clippy::unwrap_used)]
 
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use hayase_bench::agent::{Agent, Remote, Secret};
-use hayase_bench::engine::{Unwatched, Watch};
+use hayase_bench::agent::{Agent, Ends, Remote, Secret};
+use hayase_bench::engine::{Progress, Unwatched, Watch};
 use hayase_bench::fleet::{Fleet, FleetRun, Work, sum};
 
 const SECRET: &[u8] = b"a secret of some length";
@@ -92,6 +94,72 @@ fn agents_start_at_the_same_time_and_are_summed() {
     }
 }
 
+/// Hands connections on until it is cut.
+fn relay(to: SocketAddr, cut: Arc<AtomicBool>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let (client, _) = listener.accept().unwrap();
+        let server = TcpStream::connect(to).unwrap();
+        for (mut from, mut to) in [
+            (client.try_clone().unwrap(), server.try_clone().unwrap()),
+            (server.try_clone().unwrap(), client.try_clone().unwrap()),
+        ] {
+            std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+        }
+        while !cut.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let _ = (client.shutdown(Shutdown::Both), server.shutdown(Shutdown::Both));
+    });
+    address
+}
+
+/// Cuts when all have done something.
+struct Scissors(Arc<AtomicBool>);
+
+impl Watch for Scissors {
+    fn progress(&self, progress: &Progress) {
+        if progress.moved[0].1 > 0 {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn what_a_lost_agent_had_done_is_kept_and_marked() {
+    let dir = tempfile::tempdir().unwrap();
+    let cut = Arc::new(AtomicBool::new(false));
+    let agents = [agent(dir.path()), relay(agent(dir.path()), Arc::clone(&cut))];
+    let agents: Vec<Remote> =
+        agents.iter().map(|at| Remote::connect(&at.to_string(), &secret()).unwrap()).collect();
+    let mut fleet = Fleet::remote(agents).unwrap();
+    let options = [&TIMED[..3], &[("runtime", "3s"), ("time_based", "1")]].concat();
+    let run = fleet.run(&work(dir.path(), &options), &[], &Scissors(cut));
+    assert!(!run.is_whole());
+    let [whole, lost] = &run.clients[..] else { panic!("{run:?}") };
+    assert!(whole.run.as_ref().unwrap().is_whole() && lost.run.is_none());
+    let heard = lost.last_heard.unwrap();
+    assert!(heard.elapsed_millis > 0);
+    let text = hayase_bench::fleet::text(&run);
+    assert!(text.contains("heard last") && text.contains("operations until then"), "{text}");
+    let json = hayase_bench::fleet::json(&run, hayase_bench::fio::Bins::Without);
+    assert_eq!(json["clients"][1]["last_heard"]["elapsed_millis"], heard.elapsed_millis);
+}
+
+#[test]
+fn an_agent_takes_bare_streams() {
+    let dir = tempfile::tempdir().unwrap();
+    let agents = [agent(dir.path()).to_string()];
+    let ends = Ends::find(&agents, secret()).unwrap();
+    let time = Duration::from_millis(50);
+    for _ in 0..2 {
+        let rate = ends.stream("127.0.0.1".parse().unwrap(), 2, time).unwrap().unwrap();
+        assert!(rate > 1e6, "{rate}");
+    }
+    assert!(ends.stream("192.0.2.1".parse().unwrap(), 2, time).is_none());
+}
+
 #[test]
 fn a_client_that_cannot_begin_keeps_the_others_from_beginning() {
     let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -111,7 +179,7 @@ fn a_client_that_cannot_begin_keeps_the_others_from_beginning() {
 fn a_stop_ends_all_and_keeps_what_they_have() {
     struct Impatient(AtomicBool);
     impl Watch for Impatient {
-        fn progress(&self, progress: &hayase_bench::engine::Progress) {
+        fn progress(&self, progress: &Progress) {
             if progress.rates.iter().any(|rate| rate.1 > 0.0) {
                 self.0.store(true, Ordering::Relaxed);
             }
@@ -134,7 +202,7 @@ fn a_stop_ends_all_and_keeps_what_they_have() {
 /// Says when a run makes progress.
 struct Tell<'a>(&'a AtomicBool);
 impl Watch for Tell<'_> {
-    fn progress(&self, _: &hayase_bench::engine::Progress) {
+    fn progress(&self, _: &Progress) {
         self.0.store(true, Ordering::Release);
     }
 }

@@ -5,7 +5,7 @@
 //! leave out or turn around a message. What is said is not hidden.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -50,6 +50,14 @@ pub(super) fn open(stream: TcpStream, limit: usize) -> Result<(Sender, Receiver)
     let outgoing = Outgoing { stream, key: None, number: 0 };
     let incoming = Receiver { stream: other, key: None, number: 0, limit, partial: Vec::new() };
     Ok((Sender(Arc::new(Mutex::new(outgoing))), incoming))
+}
+
+impl Receiver {
+    /// This side's address of the connection, and the other's.
+    pub(super) fn addresses(&self) -> Result<(SocketAddr, SocketAddr)> {
+        let own = self.stream.local_addr().context("find the own address")?;
+        Ok((own, self.stream.peer_addr().context("find the other's address")?))
+    }
 }
 
 impl Sender {

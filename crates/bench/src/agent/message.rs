@@ -15,6 +15,8 @@ pub(super) enum ToAgent {
     Start { at_nanos: u64 },
     /// End, and tell what you have.
     Stop { why: String },
+    /// Take so many bare TCP streams, and count their bytes.
+    Streams { count: u32 },
     /// Nothing; the coordinator is there.
     Alive,
 }
@@ -26,6 +28,10 @@ pub(super) enum ToCoordinator {
     Pong { at_nanos: u64 },
     /// What happens with the work.
     Event(Event),
+    /// The streams are taken at that port of the address that the coordinator has connected to.
+    StreamsAt { port: u16 },
+    /// They have ended: their bytes, or why they were not counted.
+    Streamed(Result<u64, String>),
     /// Nothing; the agent is there.
     Alive,
 }

@@ -5,6 +5,7 @@
 //! (`handshake.rs`).
 
 mod clock;
+mod ends;
 mod frame;
 mod handshake;
 mod message;
@@ -16,6 +17,7 @@ mod session;
 use std::time::Duration;
 
 pub use clock::{Clock, Exchange, Offset};
+pub use ends::Ends;
 pub use remote::Remote;
 pub use secret::Secret;
 pub use serve::Agent;

@@ -1,10 +1,10 @@
 //! An agent, as its coordinator sees it.
 
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::mpsc::{Receiver as Orders, Sender as Events, TryRecvError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use super::clock::{Clock, Exchange, Offset};
 use super::frame::{Receiver, Sender};
@@ -12,6 +12,8 @@ use super::message::{ToAgent, ToCoordinator};
 use super::secret::Secret;
 use super::{ALIVE_EVERY, SILENCE, with_port};
 use crate::fleet::{Event, Order, Work};
+use crate::measure::stream::{self, MAX_STREAMS};
+use crate::units::float;
 
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 /// Questions for the agent's clock; the fastest answer counts.
@@ -77,7 +79,7 @@ impl Remote {
                 match self.from.receive(left)? {
                     Some(ToCoordinator::Pong { at_nanos }) => break at_nanos,
                     Some(ToCoordinator::Alive) => {}
-                    Some(ToCoordinator::Event(_)) => bail!("tells of work that it was not given"),
+                    Some(_) => bail!("tells of work that it was not given"),
                     None => bail!("does not answer"),
                 }
             };
@@ -128,11 +130,54 @@ impl Remote {
                         return Ok(());
                     }
                 }
-                Some(ToCoordinator::Alive | ToCoordinator::Pong { .. }) => heard = Instant::now(),
+                Some(_) => heard = Instant::now(),
                 None if heard.elapsed() > SILENCE => {
                     bail!("nothing was heard of it for {} s", SILENCE.as_secs())
                 }
                 None => {}
+            }
+        }
+    }
+
+    /// Its address that is connected to.
+    pub fn peer(&self) -> Result<IpAddr> {
+        Ok(self.from.addresses()?.1.ip().to_canonical())
+    }
+
+    /// Bytes a second of so many bare TCP streams to it, for so long.
+    pub fn stream(&mut self, count: u32, time: Duration) -> Result<f64> {
+        self.to.send(&ToAgent::Streams { count })?;
+        let port = self.answer(ANSWER_PATIENCE, |message| match message {
+            ToCoordinator::StreamsAt { port } => Some(port),
+            _ => None,
+        })?;
+        let begun = Instant::now();
+        let to = SocketAddr::new(self.peer()?, port);
+        stream::give(to, count.clamp(1, MAX_STREAMS), time)?;
+        let taken = self.answer(ANSWER_PATIENCE, |message| match message {
+            ToCoordinator::Streamed(taken) => Some(taken),
+            _ => None,
+        })?;
+        let bytes = taken.map_err(|why| anyhow!("agent {}: {why}", self.address))?;
+        Ok(float(bytes) / begun.elapsed().as_secs_f64())
+    }
+
+    /// Waits for the message that is wanted.
+    fn answer<T>(
+        &mut self,
+        patience: Duration,
+        wanted: impl Fn(ToCoordinator) -> Option<T>,
+    ) -> Result<T> {
+        let until = Instant::now() + patience;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.from.receive(left)? {
+                None => bail!("agent {} does not answer", self.address),
+                Some(ToCoordinator::Alive) => {}
+                Some(message) => match wanted(message) {
+                    Some(answer) => return Ok(answer),
+                    None => bail!("agent {} tells of what it was not asked", self.address),
+                },
             }
         }
     }

@@ -1,16 +1,19 @@
 //! One coordinator's visit to an agent.
 
+use std::net::TcpListener;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender as Orders, channel};
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use super::frame::{Receiver, Sender};
 use super::message::{ToAgent, ToCoordinator};
 use super::serve::House;
 use super::{ALIVE_EVERY, SILENCE};
 use crate::fleet::{Event, Order, Work, drive};
+use crate::measure::stream::{self, MAX_STREAMS};
 
 const TURN: Duration = Duration::from_millis(200);
 
@@ -73,10 +76,30 @@ impl<'a> Session<'a> {
                         give(orders.as_ref(), Order::Start(at));
                     }
                     ToAgent::Stop { why } => give(orders.as_ref(), Order::Stop(why)),
+                    ToAgent::Streams { count } => {
+                        visited = true;
+                        self.take_streams(scope, count)?;
+                    }
                     ToAgent::Alive => {}
                 }
             }
         })
+    }
+}
+
+impl Session<'_> {
+    /// Listens for streams on a port of its own, for this coordinator's host only.
+    fn take_streams<'scope>(&self, scope: &'scope Scope<'scope, '_>, count: u32) -> Result<()> {
+        let (own, coordinator) = self.from.addresses()?;
+        let listener = TcpListener::bind((own.ip(), 0)).context("listen for streams")?;
+        let port = listener.local_addr().context("find the own address")?.port();
+        let (count, to) = (count.clamp(1, MAX_STREAMS), self.to.clone());
+        scope.spawn(move || {
+            let taken = stream::take(&listener, coordinator.ip(), count);
+            // If the coordinator is gone, its session notices.
+            let _ = to.send(&ToCoordinator::Streamed(taken.map_err(|error| format!("{error:#}"))));
+        });
+        self.to.send(&ToCoordinator::StreamsAt { port })
     }
 }
 

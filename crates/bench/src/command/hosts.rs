@@ -1,10 +1,10 @@
 //! Which clients: some of this process, or agents.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::agent::{Remote, Secret};
+use crate::agent::{Ends, Remote, Secret};
 use crate::fleet::Fleet;
 
 /// Agents on other hosts.
@@ -20,6 +20,11 @@ pub struct Hosts {
 }
 
 impl Hosts {
+    /// These agents, which know the secret in that file.
+    pub(super) fn new(agents: &[String], secret_file: Option<&Path>) -> Self {
+        Hosts { agents: agents.to_vec(), secret_file: secret_file.map(Path::to_owned) }
+    }
+
     /// Whether any is named.
     pub(super) fn any(&self) -> bool {
         !self.agents.is_empty()
@@ -27,6 +32,20 @@ impl Hosts {
 
     /// The agents, connected.
     pub(super) fn fleet(&self) -> Result<Fleet> {
+        let secret = self.secret()?;
+        let connect = |agent: &String| Remote::connect(agent, &secret);
+        Fleet::remote(self.agents.iter().map(connect).collect::<Result<_>>()?)
+    }
+
+    /// The agents as hosts that links lead to; each has answered.
+    pub(super) fn ends(&self) -> Result<Ends> {
+        if !self.any() {
+            return Ok(Ends::default());
+        }
+        Ends::find(&self.agents, self.secret()?)
+    }
+
+    fn secret(&self) -> Result<Secret> {
         let path = self.secret_file.as_ref().context(
             "--agents needs --secret-file: the file with the secret that the agents were started with",
         )?;
@@ -34,7 +53,6 @@ impl Hosts {
         for (number, agent) in self.agents.iter().enumerate() {
             ensure!(!self.agents[..number].contains(agent), "agent {agent} is named twice");
         }
-        let connect = |agent: &String| Remote::connect(agent, &secret);
-        Fleet::remote(self.agents.iter().map(connect).collect::<Result<_>>()?)
+        Ok(secret)
     }
 }

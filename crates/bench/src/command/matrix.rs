@@ -1,10 +1,12 @@
 //! `hayase bench matrix`.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
+use super::Hosts;
 use super::output::{Outputs, listen, pretty};
 use super::sweep::{TableFormat, option};
 use crate::html;
@@ -55,6 +57,14 @@ pub struct MatrixArgs {
 
     #[command(flatten)]
     outputs: Outputs,
+
+    /// Servers on which a `hayase bench agent` runs, which takes raw TCP streams: HOST[:PORT],…
+    #[arg(long, value_name = "HOSTS", value_delimiter = ',', help_heading = "Hosts")]
+    agents: Vec<String>,
+
+    /// The secret that the agents know
+    #[arg(long, value_name = "FILE", requires = "agents", help_heading = "Hosts")]
+    secret_file: Option<PathBuf>,
 }
 
 impl MatrixArgs {
@@ -72,6 +82,7 @@ impl MatrixArgs {
             runtime: self.runtime,
             rounds: self.rounds,
             cache: self.cache,
+            ends: Hosts::new(&self.agents, self.secret_file.as_deref()).ends()?,
             command: std::env::args().collect(),
         };
         self.outputs.prepare()?;

@@ -94,6 +94,8 @@ pub(super) struct Collector {
     /// For each job the operations that it has to do, if they are a known number.
     totals: Vec<Option<u64>>,
     done: Vec<u64>,
+    /// Bytes and operations each way, without the ramp.
+    moved: [(u64, u64); 3],
     /// Bytes and operations each way, with when they were told of.
     recent: Vec<(Instant, [(u64, u64); 3])>,
     /// The longest time that the group may take, with its ramp.
@@ -112,6 +114,7 @@ impl Collector {
             series: totals.iter().map(|_| Series::default()).collect(),
             interval,
             done: vec![0; totals.len()],
+            moved: [(0, 0); 3],
             totals,
             recent: Vec::new(),
             longest,
@@ -125,6 +128,9 @@ impl Collector {
         let flows = pulses.each_ref().map(|pulse| (pulse.bytes, pulse.ops));
         self.recent.push((now, flows));
         if let Some(interval) = interval {
+            for (sum, (bytes, ops)) in self.moved.iter_mut().zip(flows) {
+                *sum = (sum.0 + bytes, sum.1 + ops);
+            }
             self.series[job].add(interval, pulses);
         }
     }
@@ -153,7 +159,8 @@ impl Collector {
         let remaining = share.filter(|share| *share > 0.001).and_then(|share| {
             Duration::try_from_secs_f64(elapsed.as_secs_f64() * (1.0 - share) / share).ok()
         });
-        Progress { group, groups, elapsed, ramping: elapsed < self.ramp, share, remaining, rates }
+        let (ramping, moved) = (elapsed < self.ramp, self.moved);
+        Progress { group, groups, elapsed, ramping, share, remaining, rates, moved }
     }
 }
 
@@ -193,6 +200,7 @@ mod tests {
         let progress = collector.progress(0, 1, Duration::from_secs(2));
         assert_eq!((progress.share, progress.ramping), (Some(0.5), false));
         assert_eq!(progress.remaining, Some(Duration::from_secs(2)));
+        assert_eq!(progress.moved[0], (500, 50));
         assert!((progress.rates[0].1 - 50.0).abs() < 1e-9);
         let progress = collector.progress(0, 1, Duration::from_secs(9));
         assert_eq!(progress.share, Some(0.9));

@@ -118,6 +118,8 @@ pub struct Progress {
     pub remaining: Option<Duration>,
     /// Bytes and operations a second of late: reading, writing, and without data.
     pub rates: [(f64, f64); 3],
+    /// Bytes and operations since the end of the ramp, likewise.
+    pub moved: [(u64, u64); 3],
 }
 
 /// Runs the jobs of a plan. An error means that nothing could be begun; whatever goes wrong later is

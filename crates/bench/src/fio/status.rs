@@ -36,6 +36,7 @@ mod tests {
     #[test]
     fn it_says_how_far_how_fast_and_how_long() {
         let progress = Progress {
+            moved: [(0, 0); 3],
             group: 0,
             groups: 2,
             elapsed: Duration::from_secs(4),

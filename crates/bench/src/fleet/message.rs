@@ -57,6 +57,8 @@ pub struct Reckoned {
     pub share: Option<f64>,
     /// Bytes and operations a second of late: reading, writing, and without data.
     pub rates: [(f64, f64); 3],
+    /// Bytes and operations of this group so far, likewise.
+    pub moved: [(u64, u64); 3],
 }
 
 impl From<&Progress> for Reckoned {
@@ -68,6 +70,7 @@ impl From<&Progress> for Reckoned {
             ramping: progress.ramping,
             share: progress.share,
             rates: progress.rates,
+            moved: progress.moved,
         }
     }
 }
@@ -77,6 +80,9 @@ impl Reckoned {
     pub(super) fn together(all: impl Iterator<Item = Self>) -> Option<Progress> {
         let sum = all.reduce(|mut sum, other| {
             for (own, more) in sum.rates.iter_mut().zip(other.rates) {
+                *own = (own.0 + more.0, own.1 + more.1);
+            }
+            for (own, more) in sum.moved.iter_mut().zip(other.moved) {
                 *own = (own.0 + more.0, own.1 + more.1);
             }
             let slower = sum.share.zip(other.share).map(|(a, b)| a.min(b));
@@ -99,6 +105,7 @@ impl Reckoned {
             share: sum.share,
             remaining,
             rates: sum.rates,
+            moved: sum.moved,
         })
     }
 }
@@ -114,11 +121,12 @@ mod tests {
             elapsed_millis: 2000,
             share: Some(0.5),
             rates: [(10.0, 1.0), (0.0, 0.0), (0.0, 0.0)],
+            moved: [(20, 2), (0, 0), (0, 0)],
             ..Reckoned::default()
         };
         let slower = Reckoned { share: Some(0.4), ..one };
         let all = Reckoned::together([one, slower].into_iter()).unwrap();
-        assert_eq!((all.share, all.rates[0]), (Some(0.4), (20.0, 2.0)));
+        assert_eq!((all.share, all.rates[0], all.moved[0]), (Some(0.4), (20.0, 2.0), (40, 4)));
         assert_eq!(all.remaining, Some(Duration::from_secs(3)));
         assert!(Reckoned::together(std::iter::empty()).is_none());
     }

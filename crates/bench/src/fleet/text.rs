@@ -7,6 +7,7 @@ use serde_json::{Value, json as value};
 use super::result::{ClientRun, FleetRun};
 use super::sum::sum;
 use crate::fio::{self, Bins};
+use crate::html::unit::Unit;
 use crate::report::{JobResult, Run};
 use crate::statistics::{Fairness, fairness};
 
@@ -43,14 +44,25 @@ pub fn text(fleet: &FleetRun) -> String {
     out
 }
 
-/// How far a lost client was.
+/// What a lost client had done when it was heard of last.
 pub(crate) fn last_heard(client: &ClientRun) -> String {
     client.last_heard.map_or_else(String::new, |heard| {
-        let (bytes, ops) =
-            heard.rates.iter().fold((0.0, 0.0), |sum, rate| (sum.0 + rate.0, sum.1 + rate.1));
+        let of = |moved: [(u64, u64); 3]| {
+            moved.iter().fold((0, 0), |sum, more| (sum.0 + more.0, sum.1 + more.1))
+        };
+        let (bytes, ops) = of(heard.moved);
         let seconds = crate::units::float(heard.elapsed_millis) / 1e3;
-        let mib = bytes / 1_048_576.0;
-        format!(" (heard last {seconds:.1} s after its start, at {mib:.1} MiB/s, {ops:.0} IOPS)")
+        let data = match bytes {
+            0 => String::new(),
+            bytes => format!("{} in ", Unit::Bytes.show(crate::units::float(bytes))),
+        };
+        let group = match heard.groups {
+            0 | 1 => String::new(),
+            groups => format!("group {} of {groups}, ", heard.group + 1),
+        };
+        format!(
+            " (heard last {group}{seconds:.1} s after its start: {data}{ops} operations until then)"
+        )
     })
 }
 

@@ -1,5 +1,7 @@
 //! The page of a run on several hosts.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 
 use super::layout::{alert, page, when};
@@ -22,7 +24,7 @@ pub fn fleet_page(fleet: &FleetRun) -> String {
         h2 { "Clients" }
         (fairness_notes(fleet))
         (table(fleet))
-        div.charts { (each_over_time(fleet)) }
+        (each_over_time(fleet))
         h2 { "All clients together" }
         (run::body(&all))
     };
@@ -96,7 +98,9 @@ fn row(client: &ClientRun, index: usize, most: f64) -> Markup {
         return html! {
             tr {
                 th scope="row" { (client.name) " " span.bad { "lost" } }
-                td.text colspan="7" { (client.lost.as_deref().unwrap_or("nobody knows why")) }
+                td.text colspan="7" {
+                    (client.lost.as_deref().unwrap_or("nobody knows why")) (last_heard(client))
+                }
             }
         };
     }
@@ -125,14 +129,36 @@ fn rate(client: &ClientRun) -> f64 {
         .sum()
 }
 
-/// Charts with a line of each client.
+/// Charts with a line of each client, one for each group of jobs.
 fn each_over_time(fleet: &FleetRun) -> Markup {
+    let jobs = || fleet.clients.iter().flat_map(|client| &client.run).flat_map(|run| &run.jobs);
+    let groups: BTreeSet<u32> = jobs().map(|job| job.group).collect();
+    html! {
+        @for group in &groups {
+            @if groups.len() > 1 {
+                h3 { (group_name(fleet, *group)) }
+            }
+            div.charts { (group_over_time(fleet, *group)) }
+        }
+    }
+}
+
+/// The work of a group, as far as it is one.
+fn group_name(fleet: &FleetRun, group: u32) -> String {
+    let jobs = fleet.clients.iter().flat_map(|client| &client.run).flat_map(|run| &run.jobs);
+    let words: BTreeSet<&str> =
+        jobs.filter(|job| job.group == group).filter_map(|job| job.option("rw")).collect();
+    let words: Vec<&str> = words.into_iter().collect();
+    format!("Group {}: {}", group + 1, words.join(", "))
+}
+
+fn group_over_time(fleet: &FleetRun, group: u32) -> Markup {
     let named: Vec<JobResult> = fleet
         .clients
         .iter()
         .filter_map(|client| Some((client, client.run.as_ref()?)))
         .flat_map(|(client, run): (&ClientRun, &Run)| {
-            run.jobs.iter().filter(|job| job.group == 0).map(|job| {
+            run.jobs.iter().filter(move |job| job.group == group).map(|job| {
                 let mut job = job.clone();
                 job.name.clone_from(&client.name);
                 job

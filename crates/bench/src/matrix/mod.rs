@@ -17,6 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Result, ensure};
 
+use crate::agent::Ends;
 use crate::engine::{self, Watch};
 use crate::fleet::Work;
 use crate::report::Run;
@@ -47,6 +48,8 @@ pub struct Plan {
     pub rounds: u32,
     /// What a read finds in the cache.
     pub cache: Cache,
+    /// Servers that have an agent, for raw TCP streams.
+    pub ends: Ends,
     /// The command line, for the report.
     pub command: Vec<String>,
 }
@@ -164,13 +167,17 @@ fn round_of_row(
     None
 }
 
-/// The raw stream to the server of a target, if the server is this host.
+/// The raw stream to the server of a target, if the server is this host or has an agent.
 fn stream(plan: &Plan, row: &mut Row, number: usize, server: &str, turn: &dyn Fn(&str)) {
     let Some(address) = host(server) else { return };
-    if raw::is_own(address) {
-        turn("raw TCP stream");
-        let connections = plan.number("nconnect");
-        row.raw.add_tcp(number, raw::tcp(address, connections, plan.runtime.min(raw::TCP_TIME)));
+    let (count, time) = (plan.number("nconnect") as u32, plan.runtime.min(raw::TCP_TIME));
+    turn("raw TCP stream");
+    let rate = match plan.ends.stream(address, count, time) {
+        None if raw::is_own(address) => Some(raw::tcp(address, count, time)),
+        rate => rate,
+    };
+    if let Some(rate) = rate {
+        row.raw.add_tcp(number, rate);
     }
 }
 

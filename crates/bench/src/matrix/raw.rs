@@ -1,23 +1,22 @@
-//! What the links and the disks bring with nothing around them: one thread that writes and reads a file, and bare
-//! TCP streams.
+//! What disks and links bring with nothing around them: one thread that writes and reads a file, and bare TCP
+//! streams within this host.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::io::{Read, Write};
+use std::net::{IpAddr, TcpListener};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
 use super::cache::{Cache, drop_cached};
+use crate::measure::stream;
 use crate::units::float;
 
 /// How long a raw TCP stream runs at most.
 pub(super) const TCP_TIME: Duration = Duration::from_secs(1);
 const BLOCK: usize = 1 << 20;
 const NAME: &str = "hayase-matrix.raw";
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Bytes a second of writing (with a sync at the end) and of reading a file of that size.
 pub(super) fn file(directory: &Path, size: u64, cache: Cache) -> Result<(f64, f64)> {
@@ -64,66 +63,19 @@ pub(super) fn is_own(address: IpAddr) -> bool {
 }
 
 /// Bytes a second of so many TCP streams to an address of this host, for so long.
-pub(super) fn tcp(address: IpAddr, connections: usize, time: Duration) -> Result<f64> {
+pub(super) fn tcp(address: IpAddr, streams: u32, time: Duration) -> Result<f64> {
     let listener = TcpListener::bind((address, 0)).context("raw TCP stream: listen")?;
     let to = listener.local_addr().context("raw TCP stream: find the own address")?;
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let stop = &stop;
-        let mut senders = Vec::new();
-        for _ in 0..connections.max(1) {
-            senders.push(scope.spawn(move || send(to, stop)));
+    let begun = Instant::now();
+    let taken = std::thread::scope(|scope| {
+        let taken = scope.spawn(|| stream::take(&listener, address, streams));
+        stream::give(to, streams, time)?;
+        match taken.join() {
+            Ok(taken) => taken,
+            Err(panic) => std::panic::resume_unwind(panic),
         }
-        let mut sinks = Vec::new();
-        for _ in 0..connections.max(1) {
-            let (stream, _) = listener.accept().context("raw TCP stream: accept")?;
-            sinks.push(scope.spawn(move || sink(stream)));
-        }
-        let begun = Instant::now();
-        std::thread::sleep(time);
-        stop.store(true, Ordering::Relaxed);
-        for sender in senders {
-            joined(sender)?;
-        }
-        let mut bytes = 0;
-        for sink in sinks {
-            bytes += joined(sink)?;
-        }
-        Ok(rate(bytes, begun.elapsed()))
-    })
-}
-
-fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
-    match thread.join() {
-        Ok(result) => result,
-        Err(panic) => std::panic::resume_unwind(panic),
-    }
-}
-
-fn send(to: SocketAddr, stop: &AtomicBool) -> Result<()> {
-    let mut stream =
-        TcpStream::connect_timeout(&to, PATIENCE).context("raw TCP stream: connect")?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    let block = vec![0x5a; BLOCK];
-    while !stop.load(Ordering::Relaxed) {
-        stream.write_all(&block).context("raw TCP stream: send")?;
-    }
-    Ok(())
-}
-
-/// Takes everything until the end.
-fn sink(mut stream: TcpStream) -> Result<u64> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    let mut block = vec![0; BLOCK];
-    let mut bytes = 0;
-    loop {
-        match stream.read(&mut block) {
-            Ok(0) => return Ok(bytes),
-            Ok(part) => bytes += part as u64,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error).context("raw TCP stream: receive"),
-        }
-    }
+    })?;
+    Ok(rate(taken, begun.elapsed()))
 }
 
 fn rate(bytes: u64, time: Duration) -> f64 {
