@@ -114,6 +114,12 @@ impl<'a> Source<'a> {
         self.starts.partition_point(|start| *start <= offset)
     }
 
+    /// The line and the character in it, both counted from 1, of a byte.
+    pub fn place(&self, offset: usize) -> (usize, usize) {
+        let line = self.line(offset);
+        (line, characters(&self.text[self.starts[line - 1]..offset]) + 1)
+    }
+
     pub fn diagnostic(&self, fault: &Fault) -> Diagnostic {
         let line = self.line(fault.span.start);
         let begin = self.starts[line - 1];

@@ -25,12 +25,16 @@ pub struct Entry {
 pub struct Grant {
     /// To whom.
     pub client: Client,
+    /// The same as the file writes it.
+    pub written: String,
     /// How.
     pub options: ExportOptions,
     /// The file that says so.
     pub file: Arc<Path>,
     /// The line in that file, counted from 1.
     pub line: usize,
+    /// The character in that line at which the client stands, counted from 1.
+    pub column: usize,
 }
 
 impl Entry {
@@ -51,7 +55,7 @@ impl fmt::Display for Entry {
 }
 
 /// Writes a path with everything escaped that could be read as something else.
-fn write_path(path: &Path, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(crate) fn write_path(path: &Path, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for chunk in path.as_os_str().as_bytes().utf8_chunks() {
         for c in chunk.valid().chars() {
             if c.is_ascii_control() || matches!(c, ' ' | '"' | '\\' | '#' | '(' | ')') {

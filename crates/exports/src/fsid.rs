@@ -16,6 +16,21 @@ impl Fsid {
     /// `fsid=root`, which is `fsid=0`.
     pub const ROOT: Self = Self::Number(0);
 
+    /// What counts of a number and a UUID given to one export, as exports(5) allows for the sake of
+    /// old kernels: the UUID.
+    pub(crate) fn beside(self, other: Option<Self>) -> Self {
+        match (other, self) {
+            (Some(uuid @ Self::Uuid(_)), Self::Number(1..)) => uuid,
+            _ => self,
+        }
+    }
+
+    /// Whether the two can stand in one list.
+    pub(crate) fn goes_with(self, other: Self) -> bool {
+        let pair = |a, b| matches!((a, b), (Self::Number(1..), Self::Uuid(_)));
+        self == other || pair(self, other) || pair(other, self)
+    }
+
     /// Reads a value as it stands after `fsid=`.
     pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
         if text == "root" {

@@ -1,8 +1,10 @@
 //! The options of one client of one export, with their values.
 
 use crate::fsid::Fsid;
+use crate::ids::IdRanges;
 use crate::locations::Locations;
-use crate::sec::Flavors;
+use crate::mountpoint::MountPoint;
+use crate::sec::{Flavor, Flavors, Treatment};
 use crate::words::{Effect, OPTIONS};
 use std::fmt;
 
@@ -21,6 +23,8 @@ pub struct ExportOptions {
     pub ro: bool,
     /// `sync`: reply only after changes are on stable storage. Otherwise `async`.
     pub sync: bool,
+    /// `wdelay`: a hint about speed that nothing follows; kept so that listings show it.
+    pub wdelay: bool,
     /// `nohide`: a client that walks into this file system from its exported parent sees it.
     /// Otherwise `hide`.
     pub nohide: bool,
@@ -37,15 +41,24 @@ pub struct ExportOptions {
     pub subtree_check: bool,
     /// `acl`: access control lists are shown to clients of NFSv3. Otherwise `no_acl`.
     pub acl: bool,
+    /// `nordirplus`: clients of NFSv3 are refused READDIRPLUS.
+    pub nordirplus: bool,
     /// `security_label`: clients of NFSv4.2 see and set the security labels of files.
     pub security_label: bool,
     /// `fsid=`: identifies the export by number or UUID instead of by its file system.
     pub fsid: Option<Fsid>,
+    /// `mountpoint`: export only while this is the root of a mounted file system.
+    pub mountpoint: Option<MountPoint>,
     /// `anonuid=`: the uid of anonymous and squashed requests.
     pub anonuid: u32,
     /// `anongid=`: the gid of anonymous and squashed requests.
     pub anongid: u32,
-    /// `sec=`: the security flavors that are served.
+    /// `squash_uids=`: uids that become `anonuid`.
+    pub squash_uids: IdRanges,
+    /// `squash_gids=`: gids that become `anongid`.
+    pub squash_gids: IdRanges,
+    /// `sec=`: the security flavors that are served. What the other fields say holds for the
+    /// preferred one; see [`ExportOptions::with_flavor`] for others.
     pub sec: Flavors,
     /// `refer=`: the export is not here, but there. NFSv4 clients go there by themselves.
     pub refer: Option<Locations>,
@@ -58,6 +71,7 @@ impl Default for ExportOptions {
         Self {
             ro: true,
             sync: true,
+            wdelay: true,
             nohide: false,
             crossmnt: false,
             secure: true,
@@ -65,10 +79,14 @@ impl Default for ExportOptions {
             all_squash: false,
             subtree_check: false,
             acl: true,
+            nordirplus: false,
             security_label: false,
             fsid: None,
+            mountpoint: None,
             anonuid: 65534,
             anongid: 65534,
+            squash_uids: IdRanges::default(),
+            squash_gids: IdRanges::default(),
             sec: Flavors::SYS,
             refer: None,
             replicas: None,
@@ -77,6 +95,32 @@ impl Default for ExportOptions {
 }
 
 impl ExportOptions {
+    /// The options as they hold for requests with this flavor, if it is served and they differ from
+    /// those of the preferred flavor.
+    pub fn with_flavor(&self, flavor: Flavor) -> Option<Self> {
+        let own = self.sec.treatment(flavor)?;
+        let mut options = self.clone();
+        options.treat(own);
+        Some(options)
+    }
+
+    /// What can differ by flavor, as it is for the preferred one.
+    pub fn treatment(&self) -> Treatment {
+        Treatment {
+            ro: self.ro,
+            secure: self.secure,
+            root_squash: self.root_squash,
+            all_squash: self.all_squash,
+        }
+    }
+
+    /// Sets what can differ by flavor.
+    pub(crate) fn treat(&mut self, treatment: Treatment) {
+        let Treatment { ro, secure, root_squash, all_squash } = treatment;
+        (self.ro, self.secure) = (ro, secure);
+        (self.root_squash, self.all_squash) = (root_squash, all_squash);
+    }
+
     /// Whether a request from this port of the client is served.
     pub fn permits_port(&self, port: u16) -> bool {
         // IPPORT_RESERVED
@@ -88,7 +132,7 @@ impl fmt::Display for ExportOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut comma = "";
         for word in OPTIONS {
-            let Effect::Acts(action) = &word.effect else { continue };
+            let (Effect::Acts(action) | Effect::Noted(action, _)) = &word.effect else { continue };
             if action.is_shown(self) {
                 write!(f, "{comma}{}", word.name)?;
                 action.write_value(self, f)?;

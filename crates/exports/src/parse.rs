@@ -35,13 +35,10 @@ pub fn parse_tables<'a>(
         let (lines, mut faults) = lines(text);
         for line in lines.iter().filter(|line| !line.broken) {
             let Some((path, clients)) = read_line(line, &mut faults) else { continue };
-            for (span, client, options) in clients {
-                let grant = Grant {
-                    client,
-                    options,
-                    file: Arc::clone(&name),
-                    line: source.line(span.start),
-                };
+            for Named { span, client, written, options } in clients {
+                let (line, column) = source.place(span.start);
+                let file = Arc::clone(&name);
+                let grant = Grant { client, written, options, file, line, column };
                 table.add(&path, grant, span, &mut faults);
             }
         }
@@ -59,7 +56,12 @@ pub fn is_extra_table(name: &OsStr) -> bool {
 }
 
 /// A client of a line, with the place of its name.
-type Named = (Span, Client, ExportOptions);
+struct Named {
+    span: Span,
+    client: Client,
+    written: String,
+    options: ExportOptions,
+}
 
 /// Reads a line; `None` if its path is unusable. Mistakes of its clients are reported even then.
 fn read_line(line: &Line, faults: &mut Vec<Fault>) -> Option<(PathBuf, Vec<Named>)> {
@@ -76,7 +78,8 @@ fn read_line(line: &Line, faults: &mut Vec<Fault>) -> Option<(PathBuf, Vec<Named
     let Reader { defaults, unused_defaults, last, mut clients, faults } = reader;
     if last.is_none() {
         // A path without clients is exported to the world.
-        clients.push((first.whole().span(), Client::Any, defaults));
+        let (span, written) = (first.whole().span(), Client::Any.to_string());
+        clients.push(Named { span, client: Client::Any, written, options: defaults });
     } else if let Some(span) = unused_defaults {
         faults.push(Fault::new(
             span,
@@ -271,7 +274,10 @@ impl Reader<'_> {
 
     fn client(&mut self, name: Piece<'_>, options: ExportOptions) {
         match name.text().parse() {
-            Ok(client) => self.clients.push((name.span(), client, options)),
+            Ok(client) => {
+                let written = name.text().into_owned();
+                self.clients.push(Named { span: name.span(), client, written, options });
+            }
             Err(problem) => self.faults.push(Fault { span: name.span(), problem }),
         }
     }

@@ -1,7 +1,7 @@
 //! Whole files: what they mean, and what is said about their mistakes.
 
 use super::*;
-use crate::Locations;
+use crate::{Flavors, IdRanges, Locations, MountPoint, Treatment};
 use proptest::prelude::*;
 
 const FILE: &str = "/etc/exports";
@@ -212,18 +212,39 @@ prop_compose! {
         (ro, sync, nohide, crossmnt) in any::<(bool, bool, bool, bool)>(),
         (secure, root_squash, all_squash) in any::<(bool, bool, bool)>(),
         (subtree_check, acl, security_label) in any::<(bool, bool, bool)>(),
+        (wdelay, nordirplus) in any::<(bool, bool)>(),
+        mountpoint in prop::option::of("(/[a-z=,]{1,5}){0,2}"),
+        (squash_uids, squash_gids) in (some_ids(), some_ids()),
+        second in prop::option::of(any::<(bool, bool, bool, bool)>()),
         anonuid in 0..u32::MAX,
         anongid in prop_oneof![Just(65534), 0..u32::MAX],
         sec in prop::sample::select(vec!["sys", "none", "sys:none", "none:sys"]),
         (refer, replicas) in places(),
     ) -> ExportOptions {
-        ExportOptions {
-            ro, sync, nohide, crossmnt, secure, root_squash, all_squash, subtree_check, acl,
-            security_label, fsid: None, anonuid, anongid,
-            sec: crate::Flavors::parse(sec).unwrap(),
-            refer, replicas,
-        }
+        let mut options = ExportOptions {
+            ro, sync, wdelay, nohide, crossmnt, secure, root_squash, all_squash, subtree_check,
+            acl, nordirplus, security_label, fsid: None, anonuid, anongid,
+            mountpoint: mountpoint.and_then(|path| MountPoint::parse(&path.replace(',', "")).ok()),
+            squash_uids, squash_gids, refer, replicas,
+            ..ExportOptions::default()
+        };
+        let own = options.treatment();
+        let other = second.map_or(own, |(ro, secure, root_squash, all_squash)| {
+            Treatment { ro, secure, root_squash, all_squash }
+        });
+        let flavors = Flavors::parse(sec).unwrap();
+        let treated: Vec<_> = flavors.into_iter().zip([own, other]).collect();
+        options.sec = Flavors::treated(&treated).unwrap().0;
+        options
     }
+}
+
+fn some_ids() -> impl Strategy<Value = IdRanges> {
+    let range = "[1-9][0-9]{0,3}";
+    prop::collection::vec(range, 0..3).prop_map(|ids| match &ids[..] {
+        [] => IdRanges::default(),
+        ids => IdRanges::parse(&ids.join(",")).unwrap(),
+    })
 }
 
 fn an_fsid() -> impl Strategy<Value = Option<Fsid>> {
@@ -254,7 +275,8 @@ prop_compose! {
             let client: Client = client.parse().unwrap();
             if grants.iter().all(|grant| grant.client != client) {
                 let options = ExportOptions { fsid, ..options };
-                grants.push(Grant { client, options, file: Path::new(FILE).into(), line: 1 });
+                let (written, file) = (client.to_string(), Path::new(FILE).into());
+                grants.push(Grant { client, written, options, file, line: 1, column: 0 });
             }
         }
         Entry { path, grants }
@@ -265,7 +287,11 @@ proptest! {
     #[test]
     fn what_is_rendered_reads_back(entry in an_entry()) {
         let line = entry.to_string();
-        let read = parse(line.as_bytes(), Path::new(FILE));
+        let mut read = parse(line.as_bytes(), Path::new(FILE));
+        for grant in read.iter_mut().flatten().flat_map(|entry| &mut entry.grants) {
+            prop_assert_eq!(line.split_once(&grant.written).is_some(), true, "{}", line);
+            grant.column = 0;
+        }
         prop_assert_eq!(read, Ok(vec![entry]), "{}", line);
     }
 

@@ -31,11 +31,26 @@ impl Flavor {
     }
 }
 
+/// The options that can differ by flavor: those that follow a `sec=` are for its flavors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one pair of words in exports(5)")]
+pub struct Treatment {
+    /// `ro`
+    pub ro: bool,
+    /// `secure`
+    pub secure: bool,
+    /// `root_squash`
+    pub root_squash: bool,
+    /// `all_squash`
+    pub all_squash: bool,
+}
+
 /// The flavors of a `sec=` list, the preferred one first. Never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Flavors {
     first: Flavor,
-    second: Option<Flavor>,
+    /// With its own options, if they are not those of the first.
+    second: Option<(Flavor, Option<Treatment>)>,
 }
 
 impl Flavors {
@@ -44,7 +59,7 @@ impl Flavors {
 
     /// The flavors in the order in which a client should try them.
     pub fn iter(self) -> impl Iterator<Item = Flavor> {
-        std::iter::once(self.first).chain(self.second)
+        std::iter::once(self.first).chain(self.second.map(|(flavor, _)| flavor))
     }
 
     /// Whether requests with this flavor are served.
@@ -52,20 +67,41 @@ impl Flavors {
         self.iter().any(|f| f == flavor)
     }
 
-    /// Reads a list as it stands after `sec=`.
-    pub(crate) fn parse(list: &str) -> Result<Self, Problem> {
-        let mut flavors: Option<Self> = None;
+    /// The options of a flavor, if they are not those of the preferred one.
+    pub fn treatment(self, flavor: Flavor) -> Option<Treatment> {
+        self.second.filter(|(second, _)| *second == flavor)?.1
+    }
+
+    /// Flavors with the options of each; and those of the first.
+    pub(crate) fn treated(list: &[(Flavor, Treatment)]) -> Option<(Self, Treatment)> {
+        let ((first, own), second) = match list {
+            [] => return None,
+            [first] => (*first, None),
+            [first, second, ..] => (*first, Some(*second)),
+        };
+        let second = second.map(|(flavor, other)| (flavor, (other != own).then_some(other)));
+        Some((Self { first, second }, own))
+    }
+
+    /// The options of the flavor that is not preferred, changed by `change`, if it has its own.
+    pub(crate) fn change_second(&mut self, own: Treatment, change: impl FnOnce(&mut Treatment)) {
+        if let Some((_, treatment @ Some(_))) = &mut self.second {
+            let mut changed = treatment.unwrap_or(own);
+            change(&mut changed);
+            *treatment = (changed != own).then_some(changed);
+        }
+    }
+
+    /// Reads a list as it stands after `sec=`: each flavor once.
+    pub(crate) fn parse(list: &str) -> Result<Vec<Flavor>, Problem> {
+        let mut flavors = Vec::new();
         for word in list.split(':') {
             let flavor = flavor(word)?;
-            match &mut flavors {
-                None => {
-                    flavors = Some(Self { first: flavor, second: None });
-                }
-                Some(known) if known.permits(flavor) => {}
-                Some(known) => known.second = Some(flavor),
+            if !flavors.contains(&flavor) {
+                flavors.push(flavor);
             }
         }
-        flavors.ok_or_else(|| Problem::new("`sec=` names no flavor", "write `sec=sys`"))
+        Ok(flavors)
     }
 }
 
@@ -91,15 +127,32 @@ impl fmt::Display for Flavors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.first.word())?;
         match self.second {
-            Some(second) => write!(f, ":{}", second.word()),
+            Some((second, None)) => write!(f, ":{}", second.word()),
+            Some((second, Some(own))) => write!(f, ",sec={}{own}", second.word()),
             None => Ok(()),
         }
+    }
+}
+
+/// Words, each after a comma, in the order in which exportfs(8) shows them.
+impl fmt::Display for Treatment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = |is: bool, yes: &'static str, no: &'static str| if is { yes } else { no };
+        write!(
+            f,
+            ",{},{},{},{}",
+            word(self.ro, "ro", "rw"),
+            word(self.secure, "secure", "insecure"),
+            word(self.root_squash, "root_squash", "no_root_squash"),
+            word(self.all_squash, "all_squash", "no_all_squash"),
+        )
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::ExportOptions;
 
     #[test]
     fn the_first_flavor_is_the_preferred_one() {
@@ -109,7 +162,10 @@ mod tests {
             ("none:sys", "none:sys"),
             ("sys:null:sys", "sys:none"),
         ] {
-            assert_eq!(Flavors::parse(list).unwrap().to_string(), shown, "{list}");
+            let own = ExportOptions::default().treatment();
+            let list: Vec<_> =
+                Flavors::parse(list).unwrap().into_iter().map(|flavor| (flavor, own)).collect();
+            assert_eq!(Flavors::treated(&list).unwrap().0.to_string(), shown);
         }
     }
 

@@ -1,5 +1,6 @@
 //! User ID mapping: as whom a request acts on the export.
 
+use crate::ids::IdRanges;
 use crate::options::ExportOptions;
 use std::borrow::Cow;
 
@@ -21,20 +22,24 @@ impl ExportOptions {
     /// Maps the identity that a client states to the one under which its request is served.
     ///
     /// `all_squash` makes everyone anonymous, without groups. `root_squash` maps uid 0, gid 0 and
-    /// gid 0 among the groups, and nothing else. Without both, the stated identity holds. An id of
-    /// -1 is always anonymous, since it must not reach a system call.
+    /// gid 0 among the groups, and nothing else; `squash_uids` and `squash_gids` map what they
+    /// list. Without all of them the stated identity holds. An id of -1 is always anonymous, since
+    /// it must not reach a system call.
     pub fn identity<'g>(&self, uid: u32, gid: u32, groups: &'g [u32]) -> Identity<'g> {
         if self.all_squash {
             return self.anonymous();
         }
         let (anonuid, anongid) = (self.anonuid, self.anongid);
-        let maps = |id: u32| id == INVALID || (self.root_squash && id == 0);
-        let group = |gid: u32| if maps(gid) { anongid } else { gid };
+        let maps = |id: u32, listed: &IdRanges| {
+            id == INVALID || (self.root_squash && id == 0) || listed.contains(id)
+        };
+        let maps_group = |gid: u32| maps(gid, &self.squash_gids);
+        let group = |gid: u32| if maps_group(gid) { anongid } else { gid };
         Identity {
-            uid: if maps(uid) { anonuid } else { uid },
+            uid: if maps(uid, &self.squash_uids) { anonuid } else { uid },
             gid: group(gid),
             // Allocates only for a member of the root group: such requests are rare.
-            groups: if groups.iter().any(|gid| maps(*gid)) {
+            groups: if groups.iter().any(|gid| maps_group(*gid)) {
                 groups.iter().map(|gid| group(*gid)).collect()
             } else {
                 Cow::Borrowed(groups)
@@ -88,6 +93,19 @@ mod tests {
             let identity = options.identity(from.0, from.1, from.2);
             assert_eq!((identity.uid, identity.gid, &*identity.groups), *to, "{from:?} {options}");
         }
+    }
+
+    #[test]
+    fn listed_ids_are_mapped() {
+        let options = ExportOptions {
+            squash_uids: IdRanges::parse("5-9,20").unwrap(),
+            squash_gids: IdRanges::parse("100").unwrap(),
+            ..options(false, false)
+        };
+        let identity = options.identity(7, 100, &[100, 5]);
+        assert_eq!((identity.uid, identity.gid, &*identity.groups), (1000, 2000, &[2000, 5][..]));
+        let identity = options.identity(0, 0, &[6]);
+        assert_eq!((identity.uid, identity.gid, &*identity.groups), (0, 0, &[6][..]));
     }
 
     #[test]

@@ -3,17 +3,18 @@
 
 use crate::diagnostic::Problem;
 use crate::fsid::Fsid;
+use crate::ids::IdRanges;
 use crate::locations::Locations;
+use crate::mountpoint::MountPoint;
 use crate::options::ExportOptions;
-use crate::sec::Flavors;
 use std::fmt::{self, Write};
 
 /// One option word.
 pub(crate) struct OptionWord {
     /// The word, without `=`.
     pub name: &'static str,
-    /// What stands after `=`, if the word takes a value.
-    pub value: Option<&'static str>,
+    /// What stands after `=`.
+    pub value: Value,
     /// What the word is about. Two words about the same thing can contradict each other.
     pub topic: Topic,
     /// Which of the two things the word says about its topic.
@@ -23,10 +24,20 @@ pub(crate) struct OptionWord {
     pub help: &'static str,
 }
 
+/// Whether a word takes a value, and what it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    None,
+    Needed(&'static str),
+    Optional(&'static str),
+}
+
 /// What becomes of a word.
 pub(crate) enum Effect {
     /// It sets a field of [`ExportOptions`].
     Acts(Action),
+    /// It sets a field that is only ever shown, for this reason; accepted.
+    Noted(Action, &'static str),
     /// It asks for what Hayase does anyway, for this reason; accepted.
     Already(&'static str),
     /// Hayase does not do what it asks, for this reason; an error.
@@ -43,8 +54,19 @@ pub(crate) enum Action {
     Switch(fn(&mut ExportOptions) -> &mut bool),
     Id(fn(&mut ExportOptions) -> &mut u32),
     Fsid,
+    /// Read by the list, since options that follow it are for its flavors.
     Sec,
+    /// Whether the canonical list has this word, of the two that there are.
+    MountPoint(bool),
+    Ids(fn(&mut ExportOptions) -> &mut IdRanges),
     Places(fn(&mut ExportOptions) -> &mut Option<Locations>),
+}
+
+impl Topic {
+    /// Whether what a word says about it can differ by security flavor.
+    pub fn is_by_flavor(self) -> bool {
+        matches!(self, Self::Access | Self::Port | Self::RootSquash | Self::AllSquash)
+    }
 }
 
 /// What a word is about.
@@ -68,6 +90,11 @@ pub(crate) enum Topic {
     Anonuid,
     Anongid,
     Sec,
+    Transport,
+    Mount,
+    Listing,
+    Uids,
+    Gids,
     Places,
     /// Words that are refused anyway.
     Refused,
@@ -84,9 +111,9 @@ pub(crate) const OPTIONS: &[OptionWord] = &[
         "Reply only after changes are on stable storage."),
     flag("async", Topic::Stability, false, |o| &mut o.sync, false,
         "Reply before changes are on stable storage; a crash can lose them."),
-    already("wdelay", Topic::Gathering, true,
+    noted("wdelay", Topic::Gathering, true, |o| &mut o.wdelay, true,
         "a hint about speed only"),
-    already("no_wdelay", Topic::Gathering, false,
+    noted("no_wdelay", Topic::Gathering, false, |o| &mut o.wdelay, false,
         "a hint about speed only"),
     flag("hide", Topic::Hiding, false, |o| &mut o.nohide, false,
         "A client must mount this file system itself, even if it lies below another export."),
@@ -116,69 +143,87 @@ pub(crate) const OPTIONS: &[OptionWord] = &[
         "locking requests are always checked against the file's permissions"),
     already("secure_locks", Topic::LockAuth, true,
         "locking requests are always checked against the file's permissions"),
-    missing("no_auth_nlm", None,
+    missing("no_auth_nlm", Value::None,
         "locking requests are always checked against the file's permissions"),
-    missing("insecure_locks", None,
+    missing("insecure_locks", Value::None,
         "locking requests are always checked against the file's permissions"),
     rare("acl", Topic::Acl, true, |o| &mut o.acl, true,
         "Clients of NFSv3 see and set access control lists (NFSACL)."),
     rare("no_acl", Topic::Acl, false, |o| &mut o.acl, false,
         "Access control lists are not shown to clients of NFSv3; they still decide."),
     OptionWord {
-        name: "security_label", value: None, topic: Topic::Labels, on: true,
+        name: "security_label", value: Value::None, topic: Topic::Labels, on: true,
         effect: Effect::Acts(Action::Switch(|o| &mut o.security_label)),
         help: "Clients of NFSv4.2 see and set the security labels of files, where the file system keeps them.",
     },
-    missing("pnfs", None,
+    missing("pnfs", Value::None,
         "layouts are not a matter of an export's options"),
     already("no_pnfs", Topic::Pnfs, false,
         "exports of a directory never hand out layouts"),
     already("sign_fh", Topic::HandleSigning, true,
         "every file handle carries a keyed checksum"),
     OptionWord {
-        name: "fsid", value: Some("NUM|root|UUID"), topic: Topic::Fsid, on: true,
+        name: "fsid", value: Value::Needed("NUM|root|UUID"), topic: Topic::Fsid, on: true,
         effect: Effect::Acts(Action::Fsid),
         help: "Identify the export by this number or UUID; `root` is 0.",
     },
     OptionWord {
-        name: "anonuid", value: Some("UID"), topic: Topic::Anonuid, on: true,
+        name: "anonuid", value: Value::Needed("UID"), topic: Topic::Anonuid, on: true,
         effect: Effect::Acts(Action::Id(|o| &mut o.anonuid)),
         help: "The uid of anonymous and squashed requests; 65534 if not given.",
     },
     OptionWord {
-        name: "anongid", value: Some("GID"), topic: Topic::Anongid, on: true,
+        name: "anongid", value: Value::Needed("GID"), topic: Topic::Anongid, on: true,
         effect: Effect::Acts(Action::Id(|o| &mut o.anongid)),
         help: "The gid of anonymous and squashed requests; 65534 if not given.",
     },
     OptionWord {
-        name: "sec", value: Some("FLAVOR[:FLAVOR]"), topic: Topic::Sec, on: true,
+        name: "sec", value: Value::Needed("FLAVOR[:FLAVOR]"), topic: Topic::Sec, on: true,
         effect: Effect::Acts(Action::Sec),
-        help: "The security flavors that are served, `sys` and `none`, preferred first; `sys` if not given.",
+        help: "The security flavors that are served, `sys` and `none`, preferred first; `sys` if not given. `ro`, `rw`, `secure`, `insecure` and those that squash, where they follow a `sec=`, are for its flavors only.",
     },
     OptionWord {
-        name: "refer", value: Some("PATH@HOST[+HOST][:PATH@HOST[+HOST]]"), topic: Topic::Places,
+        name: "refer", value: Value::Needed("PATH@HOST[+HOST][:PATH@HOST[+HOST]]"), topic: Topic::Places,
         on: true, effect: Effect::Acts(Action::Places(|o| &mut o.refer)),
         help: "The export is found there: NFSv4 clients go there by themselves, and NFSv3 clients cannot mount it here. The directory has to exist here all the same.",
     },
     OptionWord {
-        name: "replicas", value: Some("PATH@HOST[+HOST][:PATH@HOST[+HOST]]"), topic: Topic::Places,
+        name: "replicas", value: Value::Needed("PATH@HOST[+HOST][:PATH@HOST[+HOST]]"), topic: Topic::Places,
         on: false, effect: Effect::Acts(Action::Places(|o| &mut o.replicas)),
         help: "NFSv4 clients that ask are told that the export is found there, too.",
     },
-    missing("mountpoint", Some("PATH"),
-        "an export is not made to depend on a mount"),
-    missing("mp", Some("PATH"),
-        "an export is not made to depend on a mount"),
-    missing("nordirplus", None,
-        "READDIRPLUS is always served"),
-    missing("reexport", Some("WORD"),
+    OptionWord {
+        name: "mountpoint", value: Value::Optional("PATH"), topic: Topic::Mount, on: true,
+        effect: Effect::Acts(Action::MountPoint(true)),
+        help: "Export the directory only while it, or PATH, is the root of a mounted file system.",
+    },
+    OptionWord {
+        name: "mp", value: Value::Optional("PATH"), topic: Topic::Mount, on: true,
+        effect: Effect::Acts(Action::MountPoint(false)),
+        help: "Short for `mountpoint`.",
+    },
+    OptionWord {
+        name: "nordirplus", value: Value::None, topic: Topic::Listing, on: true,
+        effect: Effect::Acts(Action::Switch(|o| &mut o.nordirplus)),
+        help: "Refuse READDIRPLUS to clients of NFSv3, which then use READDIR.",
+    },
+    OptionWord {
+        name: "squash_uids", value: Value::Needed("UIDS"), topic: Topic::Uids, on: true,
+        effect: Effect::Acts(Action::Ids(|o| &mut o.squash_uids)),
+        help: "Map these uids, as in `0-15,20`, to `anonuid`.",
+    },
+    OptionWord {
+        name: "squash_gids", value: Value::Needed("GIDS"), topic: Topic::Gids, on: true,
+        effect: Effect::Acts(Action::Ids(|o| &mut o.squash_gids)),
+        help: "Map these gids to `anongid`.",
+    },
+    OptionWord {
+        name: "xprtsec", value: Value::Needed("POLICY"), topic: Topic::Transport, on: true,
+        effect: Effect::Already("with `none` among the policies; without it an error, since this build does not serve RPC over TLS"),
+        help: "",
+    },
+    missing("reexport", Value::Needed("WORD"),
         "other servers' exports are not exported again"),
-    missing("xprtsec", Some("POLICY"),
-        "this build does not serve RPC over TLS"),
-    missing("squash_uids", Some("UIDS"),
-        "ids are mapped by `root_squash` and `all_squash` only"),
-    missing("squash_gids", Some("GIDS"),
-        "ids are mapped by `root_squash` and `all_squash` only"),
 ];
 
 const fn flag(
@@ -191,7 +236,7 @@ const fn flag(
 ) -> OptionWord {
     OptionWord {
         name,
-        value: None,
+        value: Value::None,
         topic,
         on,
         effect: Effect::Acts(Action::Flag(field, value)),
@@ -208,18 +253,26 @@ const fn rare(
     help: &'static str,
 ) -> OptionWord {
     let effect = Effect::Acts(Action::Rare(field, value));
-    OptionWord { name, value: None, topic, on, effect, help }
+    OptionWord { name, value: Value::None, topic, on, effect, help }
+}
+
+const fn noted(
+    name: &'static str,
+    topic: Topic,
+    on: bool,
+    field: fn(&mut ExportOptions) -> &mut bool,
+    value: bool,
+    reason: &'static str,
+) -> OptionWord {
+    let effect = Effect::Noted(Action::Rare(field, value), reason);
+    OptionWord { name, value: Value::None, topic, on, effect, help: "" }
 }
 
 const fn already(name: &'static str, topic: Topic, on: bool, reason: &'static str) -> OptionWord {
-    OptionWord { name, value: None, topic, on, effect: Effect::Already(reason), help: "" }
+    OptionWord { name, value: Value::None, topic, on, effect: Effect::Already(reason), help: "" }
 }
 
-const fn missing(
-    name: &'static str,
-    value: Option<&'static str>,
-    reason: &'static str,
-) -> OptionWord {
+const fn missing(name: &'static str, value: Value, reason: &'static str) -> OptionWord {
     OptionWord {
         name,
         value,
@@ -239,8 +292,9 @@ impl OptionWord {
     /// The word as it is written, with a placeholder for its value.
     pub fn usage(&self) -> String {
         match self.value {
-            Some(value) => format!("{}={value}", self.name),
-            None => self.name.into(),
+            Value::Needed(value) => format!("{}={value}", self.name),
+            Value::Optional(value) => format!("{}[={value}]", self.name),
+            Value::None => self.name.into(),
         }
     }
 
@@ -261,8 +315,10 @@ impl Action {
             Self::Flag(field, value) | Self::Rare(field, value) => *field(options) = *value,
             Self::Switch(field) => *field(options) = true,
             Self::Id(field) => *field(options) = id(value)?,
-            Self::Fsid => options.fsid = Some(Fsid::parse(value)?),
-            Self::Sec => options.sec = Flavors::parse(value)?,
+            Self::Fsid => options.fsid = Some(Fsid::parse(value)?.beside(options.fsid)),
+            Self::Sec => {}
+            Self::MountPoint(_) => options.mountpoint = Some(MountPoint::parse(value)?),
+            Self::Ids(field) => *field(options) = IdRanges::parse(value)?,
             Self::Places(field) => *field(options) = Some(Locations::parse(value)?),
         }
         Ok(())
@@ -280,6 +336,8 @@ impl Action {
             Self::Id(field) => *field(&mut options) != *field(&mut default),
             Self::Fsid => options.fsid.is_some(),
             Self::Sec => true,
+            Self::MountPoint(shown) => *shown && options.mountpoint.is_some(),
+            Self::Ids(field) => !field(&mut options).is_empty(),
             Self::Places(field) => field(&mut options).is_some(),
         }
     }
@@ -292,6 +350,8 @@ impl Action {
             Self::Id(field) => write!(f, "={}", field(&mut options)),
             Self::Fsid => options.fsid.map_or(Ok(()), |fsid| write!(f, "={fsid}")),
             Self::Sec => write!(f, "={}", options.sec),
+            Self::MountPoint(_) => options.mountpoint.map_or(Ok(()), |mount| write!(f, "{mount}")),
+            Self::Ids(field) => write!(f, "={}", field(&mut options)),
             Self::Places(field) => {
                 field(&mut options).as_ref().map_or(Ok(()), |places| write!(f, "={places}"))
             }
@@ -332,7 +392,7 @@ pub fn reference() -> String {
         let (state, text) = match &word.effect {
             Effect::Acts(_) if word.is_default() => ("acts; default", word.help),
             Effect::Acts(_) => ("acts", word.help),
-            Effect::Already(reason) => ("accepted", *reason),
+            Effect::Already(reason) | Effect::Noted(_, reason) => ("accepted", *reason),
             Effect::Missing(reason) => ("error", *reason),
         };
         let usage = word.usage().replace('|', "\\|");
@@ -350,7 +410,9 @@ mod tests {
     fn words_are_unique_and_explained() {
         for (i, word) in OPTIONS.iter().enumerate() {
             assert!(OPTIONS[..i].iter().all(|other| other.name != word.name), "{}", word.name);
-            let (Effect::Already(reason) | Effect::Missing(reason)) = &word.effect else {
+            let (Effect::Already(reason) | Effect::Noted(_, reason) | Effect::Missing(reason)) =
+                &word.effect
+            else {
                 assert!(word.help.ends_with('.'), "{}", word.name);
                 continue;
             };
@@ -396,6 +458,7 @@ mod tests {
         assert_eq!(page.lines().count(), OPTIONS.len() + 2);
         assert!(page.contains("| `ro` | acts; default |"));
         assert!(page.contains("| `fsid=NUM\\|root\\|UUID` | acts |"));
-        assert!(page.contains("| `xprtsec=POLICY` | error |"));
+        assert!(page.contains("| `reexport=WORD` | error |"));
+        assert!(page.contains("| `mountpoint[=PATH]` | acts |"));
     }
 }

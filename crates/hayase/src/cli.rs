@@ -29,6 +29,9 @@ pub(crate) enum Command {
     Status(Target),
     /// Have a running server read its exports again
     Reload(Target),
+    /// List exports as exportfs(8) does, or change those of a running server
+    #[command(subcommand)]
+    Export(Export),
     /// List every bound on what clients can make a server hold, and how much of it is used
     Limits(Target),
     /// List the NFSv4 clients of a running server
@@ -54,6 +57,67 @@ pub(crate) struct Target {
     pub(crate) json: bool,
 }
 
+/// What to do with exports.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Export {
+    /// List what a running server exports, or what files say, as `exportfs -v` does
+    Ls(ExportLs),
+    /// Export to one client more, or with other options, until the next reload
+    Add(ExportAdd),
+    /// Export no more: handles become stale, what clients have open is closed, and what is mounted
+    /// there can be unmounted. Until the next reload
+    Rm(ExportRm),
+    /// Have a running server read its exports again, and say what that changes
+    Reload(Target),
+}
+
+/// Which exports are listed, and how.
+#[derive(Debug, Args)]
+pub(crate) struct ExportLs {
+    /// What this file or directory of files says, without asking a server; can be given several
+    /// times
+    #[arg(long, value_name = "FILE", conflicts_with = "state_dir")]
+    pub(crate) exports: Vec<PathBuf>,
+    /// Leave the options out, as `exportfs` does
+    #[arg(long, conflicts_with = "table")]
+    pub(crate) plain: bool,
+    /// As a table of exports that can be read again, as `exportfs -s` does
+    #[arg(short = 's', long)]
+    pub(crate) table: bool,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
+/// What to export.
+#[derive(Debug, Args)]
+pub(crate) struct ExportAdd {
+    /// The client and the directory, as exportfs(8) takes them: `10.0.0.0/8:/srv/data`,
+    /// `*:/srv/data`; an IPv6 address in brackets
+    #[arg(value_name = "CLIENT:PATH")]
+    pub(crate) place: String,
+    /// Options of exports(5), with commas between them
+    #[arg(short, long, value_name = "OPTIONS", default_value = "", hide_default_value = true)]
+    pub(crate) options: String,
+    /// Write it into `hayase.exports` of the directory of exports, too, so that it stays
+    #[arg(long)]
+    pub(crate) persist: bool,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
+/// What to export no more.
+#[derive(Debug, Args)]
+pub(crate) struct ExportRm {
+    /// The client and the directory; a directory alone is exported to nobody any more
+    #[arg(value_name = "[CLIENT:]PATH")]
+    pub(crate) place: String,
+    /// Take it out of `hayase.exports`, too, so that it stays away
+    #[arg(long)]
+    pub(crate) persist: bool,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
 /// Whom to evict.
 #[derive(Debug, Args)]
 pub(crate) struct Evict {
@@ -72,11 +136,12 @@ fn client_id(text: &str) -> Result<u64, String> {
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// Directories to export to everyone, each under its absolute path
-    #[arg(value_name = "DIR", required_unless_present = "exports")]
+    #[arg(value_name = "DIR")]
     dirs: Vec<PathBuf>,
-    /// Export what this file says, in the format of exports(5)
+    /// Export what this file says, or what the `*.exports` of this directory say, in the format of
+    /// exports(5); can be given several times [default: without DIR, /etc/exports and /etc/exports.d]
     #[arg(long, value_name = "FILE")]
-    exports: Option<PathBuf>,
+    exports: Vec<PathBuf>,
     /// Listen to this address only; can be given several times [default: all addresses]
     #[arg(long, value_name = "ADDR")]
     listen: Vec<IpAddr>,
@@ -114,7 +179,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "DOMAIN")]
     nfs4_domain: Option<String>,
     /// Look up here which groups a caller is in, and ignore those that its client states, of which
-    /// there can be 16 at most [default: with --exports as /etc/nfs.conf says, else no]
+    /// there can be 16 at most [default: as /etc/nfs.conf says for the exports of files, no for DIR]
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "yes", require_equals = true,
           value_name = "YES|NO")]
     manage_gids: Option<Answer>,

@@ -12,7 +12,7 @@ use crate::table::Table;
 pub(crate) fn limits(target: &Target) -> Result<()> {
     let state_dir = state_dir(target)?;
     let bounds: Vec<Bound> = if is_running(&state_dir) {
-        serde_json::from_value(ask(&state_dir, Request::Limits)?)?
+        serde_json::from_value(ask(&state_dir, &Request::Limits)?)?
     } else {
         eprintln!("no server runs with this --state-dir: these are the defaults of this host");
         defaults()

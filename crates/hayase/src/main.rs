@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod cli;
+mod export;
 mod limits;
 mod state;
 mod status;
@@ -41,7 +42,8 @@ fn run(cli: Cli) -> Result<bool> {
         Command::Serve(serve) => hayase_server::run(serve.into())?,
         Command::Bench(bench) => return bench.run(),
         Command::Status(args) => status::status(&args)?,
-        Command::Reload(args) => status::reload(&args)?,
+        Command::Reload(args) => export::reload(&args)?,
+        Command::Export(command) => export::run(&command)?,
         Command::Limits(args) => limits::limits(&args)?,
         Command::Clients(args) => state::clients(&args)?,
         Command::Sessions(args) => state::sessions(&args)?,

@@ -11,7 +11,7 @@ use crate::table::Table;
 
 pub(crate) fn clients(target: &Target) -> Result<()> {
     let headings = ["client", "version", "standing", "idle", "sessions", "holds", "calls", "name"];
-    show(target, Request::Clients, Table::new(&headings, 7), |client: ClientView| {
+    show(target, &Request::Clients, Table::new(&headings, 7), |client: ClientView| {
         vec![
             client.id,
             client.version,
@@ -28,7 +28,7 @@ pub(crate) fn clients(target: &Target) -> Result<()> {
 pub(crate) fn sessions(target: &Target) -> Result<()> {
     let headings =
         ["session", "client", "slots", "used", "running", "connections", "back", "kept bytes"];
-    show(target, Request::Sessions, Table::new(&headings, 0), |session: SessionView| {
+    show(target, &Request::Sessions, Table::new(&headings, 0), |session: SessionView| {
         vec![
             session.id,
             session.client,
@@ -44,7 +44,7 @@ pub(crate) fn sessions(target: &Target) -> Result<()> {
 
 pub(crate) fn opens(target: &Target) -> Result<()> {
     let headings = ["client", "kind", "for", "denies", "recalled", "file"];
-    show(target, Request::Opens, Table::new(&headings, 5), |open: OpenView| {
+    show(target, &Request::Opens, Table::new(&headings, 5), |open: OpenView| {
         let dash = |text: String| if text.is_empty() { "-".to_owned() } else { text };
         vec![
             open.client,
@@ -59,7 +59,7 @@ pub(crate) fn opens(target: &Target) -> Result<()> {
 
 pub(crate) fn locks(target: &Target) -> Result<()> {
     let headings = ["client", "kind", "from", "to", "file"];
-    show(target, Request::Locks, Table::new(&headings, 4), |lock: LockView| {
+    show(target, &Request::Locks, Table::new(&headings, 4), |lock: LockView| {
         vec![
             lock.client.unwrap_or_else(|| "NFSv3".to_owned()),
             lock.kind,
@@ -71,7 +71,7 @@ pub(crate) fn locks(target: &Target) -> Result<()> {
 }
 
 pub(crate) fn evict(evict: &Evict) -> Result<()> {
-    ask(&state_dir(&evict.target)?, Request::Evict { client: evict.client })?;
+    ask(&state_dir(&evict.target)?, &Request::Evict { client: evict.client })?;
     if evict.target.json {
         println!("null");
     } else {
@@ -83,7 +83,7 @@ pub(crate) fn evict(evict: &Evict) -> Result<()> {
 /// Prints what there is.
 fn show<T: serde::de::DeserializeOwned>(
     target: &Target,
-    request: Request,
+    request: &Request,
     mut table: Table,
     row: impl Fn(T) -> Vec<String>,
 ) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `hayase status` and `hayase reload`.
+//! `hayase status`.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use hayase_server::admin::{Request, ask};
 use crate::cli::Target;
 
 pub(crate) fn status(target: &Target) -> Result<()> {
-    let answer = ask(&state_dir(target)?, Request::Status)?;
+    let answer = ask(&state_dir(target)?, &Request::Status)?;
     if target.json {
         println!("{}", serde_json::to_string_pretty(&answer)?);
         return Ok(());
@@ -32,16 +32,6 @@ pub(crate) fn status(target: &Target) -> Result<()> {
     }
     for export in status.exports {
         println!("{:12} {}  to {}", "export", export.path, export.clients.join(", "));
-    }
-    Ok(())
-}
-
-pub(crate) fn reload(target: &Target) -> Result<()> {
-    ask(&state_dir(target)?, Request::Reload)?;
-    if target.json {
-        println!("null");
-    } else {
-        println!("exports are read again");
     }
     Ok(())
 }

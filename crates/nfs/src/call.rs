@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hayase_exports::ExportOptions;
+use hayase_exports::{ExportOptions, Flavor};
 use hayase_identity::Unmapped;
 use hayase_proto::nfs3::Status;
 use hayase_rpc::{AuthStat, Credential, Refusal};
@@ -123,6 +123,8 @@ impl From<Unusable> for Fault {
 #[derive(Clone)]
 pub(crate) struct Target {
     grant: Arc<Grant>,
+    /// Under which flavor the call acts.
+    flavor: Flavor,
     pub(crate) handle: Handle,
     cred: Cred,
     wait: Wait,
@@ -149,8 +151,8 @@ impl Call<'_> {
         handle: Handle,
     ) -> Result<Target, Unusable> {
         let grant = self.grant(table, export)?;
-        let cred = self.cred(&grant.options)?;
-        Ok(Target { grant, handle, cred, wait: self.wait })
+        let (flavor, cred) = self.cred(&grant)?;
+        Ok(Target { grant, flavor, handle, cred, wait: self.wait })
     }
 
     /// An export as the client may use it, whoever the caller is.
@@ -158,28 +160,29 @@ impl Call<'_> {
         self.peer.grant(id, table, &*self.server.names, self.wait)
     }
 
-    /// The caller after squashing.
-    fn cred(&self, options: &ExportOptions) -> Result<Cred, Unusable> {
-        let flavors = options.sec;
+    /// The caller after squashing, and the flavor under which it acts.
+    fn cred(&self, grant: &Grant) -> Result<(Flavor, Cred), Unusable> {
+        let flavors = grant.options.sec;
+        let flavor = match &self.credential {
+            Credential::Sys(_) if flavors.permits(Flavor::Sys) => Flavor::Sys,
+            _ if flavors.permits(Flavor::None) => Flavor::None,
+            _ => return Err(Unusable::WrongFlavor),
+        };
+        let options = grant.options(flavor);
+        if !options.permits_port(self.peer.address.port()) {
+            return Err(Error::NotOwner.into());
+        }
         let looked_up;
         let identity = match &self.credential {
-            Credential::Sys(auth) if flavors.permits(hayase_exports::Flavor::Sys) => {
+            Credential::Sys(auth) if flavor == Flavor::Sys => {
                 looked_up = self.groups(auth.uid, options)?;
                 let groups = looked_up.as_deref().unwrap_or(auth.gids());
                 options.identity(auth.uid, auth.gid, groups)
             }
-            Credential::None | Credential::Sys(_)
-                if flavors.permits(hayase_exports::Flavor::None) =>
-            {
-                options.anonymous()
-            }
-            _ => return Err(Unusable::WrongFlavor),
+            _ => options.anonymous(),
         };
-        Ok(Cred {
-            uid: identity.uid,
-            gid: identity.gid,
-            groups: identity.groups.iter().copied().collect(),
-        })
+        let groups = identity.groups.iter().copied().collect();
+        Ok((flavor, Cred { uid: identity.uid, gid: identity.gid, groups }))
     }
 
     /// The groups that this host knows a user to be in, where those that the client states count
@@ -204,7 +207,7 @@ impl Target {
 
     /// How the client may use the export.
     pub(crate) fn options(&self) -> &ExportOptions {
-        &self.grant.options
+        self.grant.options(self.flavor)
     }
 
     /// Another file of the same export.
@@ -220,13 +223,13 @@ impl Target {
 
     /// On whose behalf, and under which promises.
     pub(crate) fn cx(&self) -> Cx<'_> {
-        let durability = if self.grant.options.sync { Durability::Sync } else { Durability::Async };
+        let durability = if self.options().sync { Durability::Sync } else { Durability::Async };
         Cx { cred: &self.cred, wait: self.wait, durability, opened: Access::NONE }
     }
 
     /// Whether changes are refused.
     pub(crate) fn is_read_only(&self) -> bool {
-        self.grant.options.ro
+        self.options().ro
     }
 
     /// Fails if the export may not be changed.

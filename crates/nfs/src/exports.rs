@@ -101,17 +101,22 @@ impl ExportTable {
         self.by_id.get(&id)
     }
 
-    /// The export that holds `path`, and the rest of the path inside it: the longest match counts.
-    pub(crate) fn by_path<'p>(&self, path: &'p [u8]) -> Option<(&Arc<Export>, &'p [u8])> {
-        let longest = self
+    /// The exports that hold `path`, each with the rest of the path inside it, the longest first: the
+    /// first that is given to a client is what it mounts.
+    pub(crate) fn holding<'p>(&self, path: &'p [u8]) -> Vec<(&Arc<Export>, &'p [u8])> {
+        let mut holding: Vec<_> = self
             .exports
             .iter()
             .filter_map(|export| Some((export, rest_below(&export.path, path)?)))
-            .max_by_key(|(export, _)| export.path.len());
-        longest.or_else(|| {
-            let root = self.root.as_ref()?;
-            path.iter().all(|b| *b == b'/').then_some((root, &path[path.len()..]))
-        })
+            .collect();
+        holding.sort_by_key(|(export, _)| std::cmp::Reverse(export.path.len()));
+        if holding.is_empty()
+            && let Some(root) = &self.root
+            && path.iter().all(|b| *b == b'/')
+        {
+            holding.push((root, &path[path.len()..]));
+        }
+        holding
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hayase_exports::{ExportOptions, Match, Names};
+use hayase_exports::{ExportOptions, Flavor, Match, Names};
 use hayase_vfs::{Error, Wait};
 
 use crate::{Export, ExportId, ExportTable};
@@ -39,13 +39,37 @@ pub struct Peer {
     /// What it came over.
     pub carrier: Carrier,
     /// What has been decided for it, so that the next call finds it without looking.
-    known: Mutex<Known>,
+    known: Arc<Decided>,
 }
+
+/// What has been decided for one peer. It holds on to file systems, and so can be told to forget.
+#[derive(Debug, Default)]
+pub(crate) struct Decided(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
     generation: u64,
+    /// By the ids of the exports.
     grants: Vec<Arc<Grant>>,
+}
+
+impl Decided {
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets what was decided by exports of before.
+    pub(crate) fn forget(&self, generation: u64) {
+        let mut known = self.lock();
+        if known.generation != generation {
+            *known = Known { generation, grants: Vec::new() };
+        }
+    }
+
+    /// The exports that the peer has used.
+    pub(crate) fn exports(&self) -> Vec<ExportId> {
+        self.lock().grants.iter().map(|grant| grant.export.id).collect()
+    }
 }
 
 /// An export as one peer may use it. Each connection has its own, so that using it
@@ -54,6 +78,30 @@ struct Known {
 pub(crate) struct Grant {
     pub(crate) export: Arc<Export>,
     pub(crate) options: ExportOptions,
+    /// Those of calls without identity, if they differ.
+    pub(crate) anonymous: Option<Box<ExportOptions>>,
+    /// Those of calls that state one, if they differ.
+    pub(crate) stated: Option<Box<ExportOptions>>,
+}
+
+impl Grant {
+    fn new(export: &Arc<Export>, options: &ExportOptions) -> Self {
+        Grant {
+            export: Arc::clone(export),
+            options: options.clone(),
+            anonymous: options.with_flavor(Flavor::None).map(Box::new),
+            stated: options.with_flavor(Flavor::Sys).map(Box::new),
+        }
+    }
+
+    /// The options for calls with this flavor.
+    pub(crate) fn options(&self, flavor: Flavor) -> &ExportOptions {
+        let own = match flavor {
+            Flavor::None => &self.anonymous,
+            Flavor::Sys => &self.stated,
+        };
+        own.as_deref().unwrap_or(&self.options)
+    }
 }
 
 impl Peer {
@@ -69,8 +117,13 @@ impl Peer {
             ended: AtomicBool::new(false),
             address,
             carrier,
-            known: Mutex::default(),
+            known: Arc::default(),
         }
+    }
+
+    /// What has been decided for it.
+    pub(crate) fn decided(&self) -> &Arc<Decided> {
+        &self.known
     }
 
     /// Notes which client of NFSv4.0 uses the connection.
@@ -113,19 +166,21 @@ impl Peer {
         names: &dyn Names,
         wait: Wait,
     ) -> Result<Arc<Grant>, Error> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         if known.generation != table.generation {
             *known = Known { generation: table.generation, grants: Vec::new() };
         }
-        if let Some(grant) = known.grants.iter().find(|grant| grant.export.id == id) {
-            return Ok(Arc::clone(grant));
+        if let Ok(at) = known.grants.binary_search_by_key(&id, |grant| grant.export.id) {
+            return Ok(Arc::clone(&known.grants[at]));
         }
         drop(known); // a name may have to be looked up, which takes its time
         let export = table.by_id(id).ok_or(Error::Stale)?;
         let grant = Arc::new(self.decide(export, names, wait)?);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.generation == table.generation {
-            known.grants.push(Arc::clone(&grant));
+        let mut known = self.known.lock();
+        if known.generation == table.generation
+            && let Err(at) = known.grants.binary_search_by_key(&id, |grant| grant.export.id)
+        {
+            known.grants.insert(at, Arc::clone(&grant));
         }
         Ok(grant)
     }
@@ -143,14 +198,16 @@ impl Peer {
     ) -> Result<Grant, Error> {
         let address = self.address.ip();
         let options = match (export.rules.without_names(address), wait) {
-            (Match::Granted(options), _) => options.clone(),
+            (Match::Granted(options), _) => options,
             (Match::Refused, _) => return Err(Error::Access),
             (Match::NeedsNames, Wait::Never) => return Err(Error::WouldBlock),
             (Match::NeedsNames, Wait::Allowed) => {
-                export.rules.matching(address, names).ok_or(Error::Access)?.clone()
+                export.rules.matching(address, names).ok_or(Error::Access)?
             }
         };
-        if !options.permits_port(self.address.port()) {
+        let grant = Grant::new(export, options);
+        let port = self.address.port();
+        if !options.sec.iter().any(|flavor| grant.options(flavor).permits_port(port)) {
             tracing::info!(
                 "{} is refused {}: its port is above 1023; export with insecure to allow that",
                 self.address,
@@ -158,6 +215,6 @@ impl Peer {
             );
             return Err(Error::NotOwner);
         }
-        Ok(Grant { export: Arc::clone(export), options })
+        Ok(grant)
     }
 }

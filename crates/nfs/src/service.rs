@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use arc_swap::ArcSwap;
 use hayase_buf::ReplyBuf;
@@ -16,8 +16,9 @@ use hayase_xdr::Reader;
 use crate::call::{Abort, Call};
 use crate::mount::MountList;
 use crate::peer::{Carrier, Peer};
+use crate::peers::Peers;
 use crate::reply_cache::ReplyCache;
-use crate::{ExportTable, HandleKey, Limits, Setup, v3, v4};
+use crate::{ExportId, ExportTable, HandleKey, Limits, Setup, v3, v4};
 
 /// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +44,20 @@ pub(crate) struct Server {
     pub(crate) mounts: MountList,
     pub(crate) v4: Arc<v4::Shared>,
     pub(crate) copying: v4::Copying,
+    pub(crate) peers: Peers,
 }
 
 /// The NFS and MOUNT programs of one server.
 pub struct NfsService {
     pub(crate) server: Arc<Server>,
     generations: AtomicU64,
+    /// Exports that have gone, and how often their state is still looked for: calls that had begun
+    /// before may have made some.
+    gone: Mutex<Vec<(ExportId, u32)>>,
 }
+
+/// Calls that had begun are over after so many seconds.
+const LATE_CALLS_SECS: u32 = 30;
 
 impl NfsService {
     /// A service of these exports. `key` keeps handles from being forged; `names`
@@ -70,16 +78,47 @@ impl NfsService {
         v4.listen(&exports.load());
         let server = Arc::new_cyclic(|server| {
             let copying = v4::Copying::new(Weak::clone(server), limits.copy_threads);
-            Server { exports, key, names, identities, limits, replies, mounts, v4, copying }
+            let peers = Peers::default();
+            Server { exports, key, names, identities, limits, replies, mounts, v4, copying, peers }
         });
-        NfsService { server, generations: AtomicU64::new(1) }
+        NfsService { server, generations: AtomicU64::new(1), gone: Mutex::default() }
     }
 
-    /// Replaces all exports at once. Handles of exports that stay, stay good.
+    /// Replaces all exports at once. Handles of exports that stay, stay good. What clients have open
+    /// and locked of others is closed, and no connection holds on to them.
     pub fn set_exports(&self, mut exports: ExportTable) {
-        exports.generation = self.generations.fetch_add(1, Ordering::Relaxed);
+        let generation = self.generations.fetch_add(1, Ordering::Relaxed);
+        exports.generation = generation;
         self.server.v4.listen(&exports);
-        self.server.exports.store(Arc::new(exports));
+        let before = self.server.exports.swap(Arc::new(exports));
+        self.server.peers.forget(generation);
+        let exports = self.server.exports.load();
+        let ids = before.iter().map(|export| export.id);
+        let gone: Vec<_> = ids.filter(|id| exports.by_id(*id).is_none()).collect();
+        drop(before);
+        for id in &gone {
+            self.server.v4.forget_export(*id);
+        }
+        self.gone().extend(gone.into_iter().map(|id| (id, LATE_CALLS_SECS)));
+    }
+
+    /// Looks again for state of exports that have gone.
+    fn tick_gone(&self) {
+        let exports = self.server.exports.load();
+        let mut gone = std::mem::take(&mut *self.gone());
+        gone.retain_mut(|(id, left)| {
+            *left -= 1;
+            *left > 0 && exports.by_id(*id).is_none()
+        });
+        for (id, _) in &gone {
+            self.server.v4.forget_export(*id);
+        }
+        self.gone().extend(gone);
+    }
+
+    // The list is whole between statements: a poisoned lock is usable.
+    fn gone(&self) -> MutexGuard<'_, Vec<(ExportId, u32)>> {
+        self.gone.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The exports as they are now.
@@ -89,12 +128,15 @@ impl NfsService {
 
     /// A connection was accepted, or a datagram came.
     pub fn connected(&self, address: SocketAddr, carrier: Carrier) -> Peer {
-        Peer::new(address, carrier)
+        let peer = Peer::new(address, carrier);
+        self.server.peers.add(&peer);
+        peer
     }
 
     /// A connection has ended. Its calls may still be running.
     pub fn disconnected(&self, peer: &Peer) {
         peer.end();
+        self.server.peers.remove(peer);
         self.server.v4.disconnected(peer);
     }
 
@@ -105,6 +147,7 @@ impl NfsService {
 
     /// To be called once a second: ends leases and grace.
     pub fn tick(&self) {
+        self.tick_gone();
         self.server.v4.tick();
     }
 

@@ -16,16 +16,38 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::exports::Place;
 use crate::state_dir::admin_socket;
 
 /// What a server can be asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Request {
     /// How are you? Answered with a [`crate::Status`].
     Status,
-    /// Read the exports again.
+    /// Read the exports again. Answered with [`Changes`](crate::Changes), as are the two that
+    /// change single exports.
     Reload,
+    /// What is exported? Answered with an [`ExportsView`](crate::ExportsView).
+    Exports,
+    /// Export to one client more, or with other options.
+    ExportAdd {
+        /// What, to whom.
+        place: Place,
+        /// Options of exports(5).
+        options: String,
+        /// Write it down, too, so that it stays.
+        persist: bool,
+    },
+    /// Export to one client less, or to nobody any more.
+    ExportRemove {
+        /// What, to whom.
+        place: Place,
+        /// Take it out of what was written down, too.
+        persist: bool,
+    },
+    /// Who is connected? Answered with [`ConnectionView`](crate::view::ConnectionView)s.
+    Connections,
     /// Which bounds are there, and how much of each is used? Answered with
     /// [`Bound`](crate::view::Bound)s.
     Limits,
@@ -60,7 +82,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// No server runs there, or what it answers.
-pub fn ask(state_dir: &Path, request: Request) -> Result<Value> {
+pub fn ask(state_dir: &Path, request: &Request) -> Result<Value> {
     let path = admin_socket(state_dir);
     let mut stream = UnixStream::connect(&path).with_context(|| {
         format!(
@@ -69,7 +91,7 @@ pub fn ask(state_dir: &Path, request: Request) -> Result<Value> {
         )
     })?;
     stream.set_read_timeout(Some(PATIENCE))?;
-    let mut line = serde_json::to_string(&request)?;
+    let mut line = serde_json::to_string(request)?;
     line.push('\n');
     stream.write_all(line.as_bytes())?;
     let mut answer = String::new();
@@ -198,8 +220,8 @@ mod tests {
             other => bail!("{other:?} was not asked"),
         })
         .unwrap();
-        assert_eq!(ask(dir.path(), Request::Status).unwrap(), "fine");
-        assert_eq!(ask(dir.path(), Request::Reload).unwrap_err().to_string(), "line 3 is wrong");
+        assert_eq!(ask(dir.path(), &Request::Status).unwrap(), "fine");
+        assert_eq!(ask(dir.path(), &Request::Reload).unwrap_err().to_string(), "line 3 is wrong");
         let mut stream = UnixStream::connect(&path).unwrap();
         stream.write_all(b"{\"command\":\"explode\"}\n").unwrap();
         let mut answer = String::new();
@@ -207,7 +229,7 @@ mod tests {
         assert!(answer.starts_with("{\"error\":\"not a request"), "{answer}");
         drop(socket);
         assert!(!path.exists());
-        let nobody = ask(dir.path(), Request::Status).unwrap_err();
+        let nobody = ask(dir.path(), &Request::Status).unwrap_err();
         assert!(nobody.to_string().contains("no server answers"), "{nobody}");
     }
 }

@@ -63,9 +63,20 @@ impl Backends {
         Ok(fs)
     }
 
-    /// Closes file systems that no export uses any more, so that they can be unmounted.
+    /// Closes file systems that nobody uses any more, so that they can be unmounted. Calls that are
+    /// running hold on to theirs.
     pub(crate) fn forget_unused(&self) {
-        self.lock().retain(|_, fs| Arc::strong_count(fs) > 1);
+        let unused: Vec<_> = {
+            let mut open = self.lock();
+            open.extract_if(|_, fs| Arc::strong_count(fs) == 1).collect()
+        };
+        drop(unused); // closes files, which can take its time
+    }
+
+    /// Those of these directories that are open still.
+    pub(crate) fn held(&self, paths: &[PathBuf]) -> Vec<PathBuf> {
+        let open = self.lock();
+        paths.iter().filter(|path| open.keys().any(|(held, _)| held == *path)).cloned().collect()
     }
 
     /// What works and what does not as the user we are, each once.

@@ -18,6 +18,10 @@ pub(crate) struct Facts<'a> {
     pub(crate) listen: &'a [IpAddr],
     /// Whether clients are told the port by a portmapper; else why not.
     pub(crate) portmap: Result<&'a str, &'a str>,
+    /// The exports files that were read; empty if none was.
+    pub(crate) read: &'a str,
+    /// Exports that are not served.
+    pub(crate) dormant: &'a [PathBuf],
     /// What the file systems say of themselves.
     pub(crate) notes: &'a [String],
 }
@@ -35,6 +39,15 @@ pub(crate) fn banner(facts: &Facts<'_>) -> String {
         Ok(_) => String::new(),
         Err(_) => format!(",port={0},mountport={0}", facts.port),
     };
+    if !facts.read.is_empty() {
+        line(&mut text, &format!("Exports are those of {}.", facts.read));
+    }
+    if facts.paths.is_empty() {
+        line(&mut text, "Nothing is exported yet: `hayase export add`, or `hayase reload`.");
+    }
+    for path in facts.dormant {
+        line(&mut text, &format!("{} is not served; the log says why.", path.display()));
+    }
     let root = if system::is_root() { "" } else { "sudo " };
     for path in facts.paths {
         let path = path.display();
@@ -90,6 +103,8 @@ mod tests {
             port: 2050,
             listen: &["192.0.2.7".parse().unwrap()],
             portmap,
+            read: "/etc/exports",
+            dormant: &["/srv/gone".into()],
             notes: &["Everything acts as alice.".to_owned()],
         })
     }
@@ -111,5 +126,6 @@ mod tests {
         assert!(hidden.contains("tcp,port=2050,mountport=2050 "), "{hidden}");
         assert!(hidden.contains("(no permission)"), "{hidden}");
         assert!(hidden.ends_with("Everything acts as alice.\n"), "{hidden}");
+        assert!(hidden.contains("\nExports are those of /etc/exports.\n/srv/gone is not served"));
     }
 }

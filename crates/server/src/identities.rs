@@ -8,6 +8,7 @@ use hayase_conf::Conf;
 use hayase_identity::{Identities, Limits, Mapping, Settings, SystemDirectory};
 
 use crate::Options;
+use crate::exports::Sources;
 use crate::options::Names;
 
 /// Where the domain of names is written down (idmapd.conf(5)).
@@ -34,7 +35,7 @@ pub(crate) fn open(options: &Options) -> Result<Arc<Identities>> {
 fn manages_gids(options: &Options) -> Result<bool> {
     match options.manage_gids {
         Some(manages) => return Ok(manages),
-        None if options.exports.is_none() => return Ok(false),
+        None if Sources::of(options).is_plain() => return Ok(false),
         None => {}
     }
     let conf = Conf::read_with_directory(Path::new(NFS_CONF)).context(NFS_CONF)?;

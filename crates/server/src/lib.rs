@@ -20,6 +20,7 @@ mod client_records;
 mod dialer;
 mod exports;
 mod handed;
+mod housekeeper;
 mod identities;
 mod listen;
 mod names;
@@ -35,6 +36,7 @@ mod supervisor;
 mod system;
 pub mod view;
 
+pub use exports::{Changes, ExportView, ExportsView, GrantView, Place};
 pub use hayase_nfs::Delegations;
 pub use options::{Names, Options};
 pub use run::run;

@@ -19,8 +19,9 @@ pub enum Names {
 pub struct Options {
     /// Directories to export to everyone, each under its absolute path.
     pub dirs: Vec<PathBuf>,
-    /// A file in the format of exports(5).
-    pub exports: Option<PathBuf>,
+    /// Files in the format of exports(5), and directories of such files. With neither these nor `dirs`
+    /// they are those of exportfs(8): `/etc/exports` and `/etc/exports.d`.
+    pub exports: Vec<PathBuf>,
     /// Addresses to listen to; none means all.
     pub listen: Vec<IpAddr>,
     /// Port for NFS and MOUNT.
@@ -53,7 +54,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             dirs: Vec::new(),
-            exports: None,
+            exports: Vec::new(),
             listen: Vec::new(),
             port: hayase_proto::nfs3::PORT,
             state_dir: None,

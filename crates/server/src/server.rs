@@ -1,5 +1,6 @@
 //! A running server.
 
+use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use hayase_exports::Entry;
 use hayase_identity::Identities;
 use hayase_nfs::NfsService;
 use hayase_state::ClientId;
@@ -16,6 +18,8 @@ use serde_json::Value;
 use crate::admin::{AdminSocket, Request};
 use crate::backends::Backends;
 use crate::banner::{Facts, banner};
+use crate::exports::{Changes, Exported, Sources};
+use crate::housekeeper::Housekeeper;
 use crate::listen::Sockets;
 use crate::names::ServerNames;
 use crate::portmap::Portmap;
@@ -24,8 +28,10 @@ use crate::state::Ticker;
 use crate::state_dir::StateDir;
 use crate::status::ExportStatus;
 use crate::system::{self, OpenFiles};
-use crate::{Options, Status, exports, identities, state, view};
+use crate::{Options, Status, identities, state, view};
 
+/// How long a change of the exports waits for calls that use what is removed.
+const RELEASE: Duration = Duration::from_secs(2);
 /// How long calls that are running may take when the server stops.
 const DRAIN: Duration = Duration::from_secs(4);
 
@@ -36,16 +42,18 @@ pub struct Server {
     udp: Vec<UdpServer>,
     portmap: Portmap,
     _ticker: Ticker,
+    _housekeeper: Housekeeper,
     // Dropped in this order: nobody asks a server whose state directory is given up.
     _admin: AdminSocket,
 }
 
 /// What the admin socket's thread needs, too.
-struct Shared {
+pub(crate) struct Shared {
     options: Options,
     programs: Arc<Programs>,
     identities: Arc<Identities>,
     backends: Backends,
+    exported: Exported,
     state_dir: StateDir,
     addresses: Vec<SocketAddr>,
     threads: usize,
@@ -80,7 +88,10 @@ impl Server {
         let key = state_dir.handle_key()?;
         let backends = Backends::new(state_dir.index_dir()?, files.files);
         let names = ServerNames::default();
-        let table = exports::load(&options, &backends, &names)?;
+        let exported = Exported::new(Sources::of(&options));
+        let (table, entries, dormant) =
+            exported.prepare(exported.read()?, &backends, &names)?.into_parts();
+        exported.put(entries, dormant);
         let identities = identities::open(&options)?;
         let dir = state_dir.clients_dir();
         let setup = state::setup(&options, &dir, key.identity(), Arc::clone(&identities))?;
@@ -110,6 +121,7 @@ impl Server {
             programs,
             identities,
             backends,
+            exported,
             state_dir,
             addresses: sockets.addresses,
             threads,
@@ -126,10 +138,19 @@ impl Server {
         };
         shared.set_live(portmap.describe(), &transport);
         let answering = Arc::clone(&shared);
+        let housekeeper = Housekeeper::start(&shared)?;
         let admin = AdminSocket::start(shared.state_dir.admin_socket(), move |request| {
             answering.answer(request)
         })?;
-        Ok(Server { shared, transport, udp, portmap, _ticker: ticker, _admin: admin })
+        Ok(Server {
+            shared,
+            transport,
+            udp,
+            portmap,
+            _ticker: ticker,
+            _housekeeper: housekeeper,
+            _admin: admin,
+        })
     }
 
     /// The addresses that are listened to.
@@ -153,6 +174,8 @@ impl Server {
             port: self.shared.addresses[0].port(),
             listen: &self.shared.options.listen,
             portmap: self.portmap.found_by(),
+            read: &self.shared.exported.sources().describe(),
+            dormant: &self.shared.exported.dormant(),
             notes: &self.shared.backends.notes(),
         })
     }
@@ -174,16 +197,26 @@ impl Server {
         }
     }
 
-    /// Reads the exports again. If they have an error, those in force stay in force.
-    pub fn reload(&self) -> Result<()> {
+    /// Reads the exports again, and says what that changes. If they have an error, those in force
+    /// stay in force.
+    pub fn reload(&self) -> Result<Changes> {
         self.shared.reload()
     }
 
     /// Finishes running calls, brings everything to stable storage, and ends.
     /// The answer is whether nothing had to be cut off.
     pub fn stop(self) -> bool {
-        let Server { shared, transport, udp, portmap, _ticker: ticker, _admin: admin } = self;
+        let Server {
+            shared,
+            transport,
+            udp,
+            portmap,
+            _ticker: ticker,
+            _housekeeper: housekeeper,
+            _admin: admin,
+        } = self;
         drop(portmap);
+        drop(housekeeper);
         drop(udp);
         shared.programs.0.stop();
         let drained = transport.stop(DRAIN);
@@ -198,7 +231,17 @@ impl Shared {
     fn answer(&self, request: Request) -> Result<Value> {
         match request {
             Request::Status => Ok(serde_json::to_value(self.status())?),
-            Request::Reload => self.reload().map(|()| Value::Null),
+            Request::Reload => Ok(serde_json::to_value(self.reload()?)?),
+            Request::Exports => Ok(serde_json::to_value(self.exported.view())?),
+            Request::ExportAdd { place, options, persist } => {
+                let changes = self.change(|exported| exported.with(&place, &options, persist))?;
+                Ok(serde_json::to_value(changes)?)
+            }
+            Request::ExportRemove { place, persist } => {
+                let changes = self.change(|exported| exported.without(&place, persist))?;
+                Ok(serde_json::to_value(changes)?)
+            }
+            Request::Connections => Ok(serde_json::to_value(view::connections(&self.programs.0))?),
             Request::Limits => Ok(serde_json::to_value(self.limits())?),
             Request::Clients => Ok(serde_json::to_value(view::clients(&self.programs.0))?),
             Request::Sessions => Ok(serde_json::to_value(view::sessions(&self.programs.0))?),
@@ -208,16 +251,64 @@ impl Shared {
         }
     }
 
-    fn reload(&self) -> Result<()> {
-        let _one = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
-        let names = ServerNames::default();
-        let table = exports::load(&self.options, &self.backends, &names)
-            .context("the exports stay as they were")?;
-        self.programs.0.set_exports(table);
-        self.backends.forget_unused();
+    fn reload(&self) -> Result<Changes> {
         self.identities.forget();
-        tracing::info!("exports are read again");
-        Ok(())
+        self.change(Exported::read)
+    }
+
+    /// Puts other exports in force; if there is an error, those in force stay in force.
+    fn change(&self, entries: impl FnOnce(&Exported) -> Result<Vec<Entry>>) -> Result<Changes> {
+        let _one = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+        let prepare = || {
+            let names = ServerNames::default();
+            self.exported.prepare(entries(&self.exported)?, &self.backends, &names)
+        };
+        let (table, entries, dormant) =
+            prepare().context("the exports stay as they were")?.into_parts();
+        let mut changes = self.exported.put(entries, dormant);
+        let old = self.programs.0.exports();
+        let path = |path: &[u8]| PathBuf::from(std::ffi::OsStr::from_bytes(path));
+        let removed: Vec<_> = {
+            let stay: HashSet<_> = table.iter().map(|export| &export.path).collect();
+            let gone = old.iter().filter(|export| !stay.contains(&export.path));
+            gone.map(|export| path(&export.path)).collect()
+        };
+        drop(old);
+        self.programs.0.set_exports(table);
+        changes.held = self.release(removed);
+        if !changes.is_empty() {
+            tracing::info!("exports have changed:\n{changes}");
+        }
+        Ok(changes)
+    }
+
+    /// Waits until running calls are done with directories that are not exported any more, so that
+    /// what is mounted there can be unmounted; those that take longer.
+    fn release(&self, mut removed: Vec<PathBuf>) -> Vec<PathBuf> {
+        let start = Instant::now();
+        loop {
+            self.backends.forget_unused();
+            removed = self.backends.held(&removed);
+            if removed.is_empty() || start.elapsed() > RELEASE {
+                return removed;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Mounts have come or gone: what can be served now may be something else.
+    pub(crate) fn mounts_changed(&self) {
+        if !self.exported.is_outdated() {
+            return;
+        }
+        if let Err(error) = self.change(|exported| Ok(exported.entries())) {
+            tracing::error!("after a mount has changed: {error:#}");
+        }
+    }
+
+    /// Closes what was in use when it was to be closed.
+    pub(crate) fn close_unused(&self) {
+        self.backends.forget_unused();
     }
 
     fn evict(&self, client: u64) -> Result<Value> {

@@ -76,6 +76,7 @@ mod apps;
 mod bench;
 mod connections;
 mod directory;
+mod exports;
 mod fio;
 mod mount;
 mod people;
@@ -91,6 +92,7 @@ pub fn all() -> Vec<Case> {
     let mut all = [
         mount::CASES,
         access::CASES,
+        exports::CASES,
         special::CASES,
         directory::CASES,
         tree::CASES,

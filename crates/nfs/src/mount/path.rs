@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use hayase_exports::ExportOptions;
 use hayase_proto::nfs3::Status;
-use hayase_vfs::{Access, Cred, Cx, Durability, FileType, Handle, Name, Node};
+use hayase_vfs::{Access, Cred, Cx, Durability, Error, FileType, Handle, Name, Node};
 
-use crate::Export;
 use crate::call::{Call, Fault};
+use crate::peer::Grant;
+use crate::{Export, ExportTable};
 
 /// What a client may mount.
 pub(super) struct Mounted {
@@ -25,8 +26,7 @@ pub(super) fn resolve(call: &Call<'_>, path: &[u8]) -> Result<Mounted, Fault> {
     }
     let mut path = plain(path);
     for _ in 0..=call.server.limits.mount_links {
-        let (export, rest) = table.by_path(&path).ok_or(Fault::Status(Status::NoEnt))?;
-        let grant = call.peer.decide(export, &*call.server.names, call.wait)?;
+        let (export, rest, grant) = granted(call, &table, &path)?;
         if grant.options.refer.is_some() {
             return Err(Fault::Status(Status::NotSupp)); // only NFSv4 can say where it is
         }
@@ -41,6 +41,24 @@ pub(super) fn resolve(call: &Call<'_>, path: &[u8]) -> Result<Mounted, Fault> {
         }
     }
     Err(Fault::Status(Status::Inval)) // links that lead in circles
+}
+
+/// The export by which the client may have a path: where the innermost is not given to it, one
+/// around it may be, as with nfs-utils.
+fn granted<'t, 'p>(
+    call: &Call<'_>,
+    table: &'t ExportTable,
+    path: &'p [u8],
+) -> Result<(&'t Arc<Export>, &'p [u8], Grant), Fault> {
+    let mut refused = Fault::Status(Status::NoEnt);
+    for (export, rest) in table.holding(path) {
+        match call.peer.decide(export, &*call.server.names, call.wait) {
+            Ok(grant) => return Ok((export, rest, grant)),
+            Err(Error::Access) => refused = Error::Access.into(),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(refused)
 }
 
 enum Walked<'p> {

@@ -122,6 +122,14 @@ impl Shared {
         self.state.connection_closed(ConnId(peer.id));
     }
 
+    /// An export has gone, with all that clients had of it.
+    pub(crate) fn forget_export(&self, id: ExportId) {
+        let mut effects = Vec::new();
+        self.state.forget_export(self.now(), id.0, &mut effects);
+        // None of these can fail: nothing of it is on stable storage.
+        let _ = self.perform(effects);
+    }
+
     /// What has to be done once a second.
     pub(crate) fn tick(&self) {
         let mut effects = self.state.tick(self.now());

@@ -23,7 +23,10 @@ pub(crate) struct NodeId(usize);
 pub(crate) struct PseudoTree {
     nodes: Vec<PseudoNode>,
     by_handle: HashMap<Handle, NodeId>,
+    by_export: HashMap<ExportId, NodeId>,
     junctions: Vec<Junction>,
+    junctions_at: HashMap<(ExportId, Handle), usize>,
+    junctions_of: HashMap<ExportId, usize>,
 }
 
 /// One pseudo directory.
@@ -54,7 +57,14 @@ impl Default for PseudoTree {
     fn default() -> Self {
         let root = PseudoNode::new(b"/", None);
         let by_handle = HashMap::from([(root.handle, PseudoTree::ROOT)]);
-        PseudoTree { nodes: vec![root], by_handle, junctions: Vec::new() }
+        PseudoTree {
+            nodes: vec![root],
+            by_handle,
+            by_export: HashMap::new(),
+            junctions: Vec::new(),
+            junctions_at: HashMap::new(),
+            junctions_of: HashMap::new(),
+        }
     }
 }
 
@@ -75,7 +85,16 @@ impl PseudoTree {
                 tree.nodes[PseudoTree::ROOT.0].export = Some(export.id);
             }
         }
+        for (at, node) in tree.nodes.iter().enumerate() {
+            if let Some(export) = node.export {
+                tree.by_export.entry(export).or_insert(NodeId(at));
+            }
+        }
         tree.junctions = exports.iter().filter_map(|inner| junction(exports, inner)).collect();
+        for (at, junction) in tree.junctions.iter().enumerate() {
+            tree.junctions_at.entry((junction.outer, junction.covered)).or_insert(at);
+            tree.junctions_of.insert(junction.inner, at);
+        }
         tree
     }
 
@@ -119,18 +138,17 @@ impl PseudoTree {
 
     /// The directory that an export covers; the root, if it covers that.
     pub(crate) fn covered_by(&self, export: ExportId) -> NodeId {
-        let found = self.nodes.iter().position(|node| node.export == Some(export));
-        NodeId(found.unwrap_or(0))
+        self.by_export.get(&export).copied().unwrap_or(PseudoTree::ROOT)
     }
 
     /// The export that covers a directory of another export.
     pub(crate) fn junction_at(&self, outer: ExportId, covered: &Handle) -> Option<&Junction> {
-        self.junctions.iter().find(|j| j.outer == outer && j.covered == *covered)
+        self.junctions_at.get(&(outer, *covered)).map(|at| &self.junctions[*at])
     }
 
     /// Where an export lies in another.
     pub(crate) fn junction_of(&self, inner: ExportId) -> Option<&Junction> {
-        self.junctions.iter().find(|j| j.inner == inner)
+        self.junctions_of.get(&inner).map(|at| &self.junctions[*at])
     }
 
     /// Whether an export lies in a directory of another.

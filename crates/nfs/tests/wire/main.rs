@@ -12,6 +12,7 @@ mod attributes;
 mod create;
 mod data;
 mod errors;
+mod exports;
 mod filesystem;
 mod handles;
 mod link;

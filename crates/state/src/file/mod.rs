@@ -13,6 +13,7 @@ mod close;
 mod confirm;
 mod conflict;
 mod delegreturn;
+mod export;
 mod gone;
 mod grant;
 mod hash;

@@ -259,6 +259,15 @@ impl File {
         self.lent.iter_mut().find(|lent| lent.number == number)
     }
 
+    /// Takes all delegations out.
+    pub(crate) fn take_all_lent(&mut self) -> Vec<Lent> {
+        let all = std::mem::take(&mut self.lent);
+        for lent in &all {
+            lent.client.held.remove(lent.number, Kind::Delegation);
+        }
+        all
+    }
+
     /// Takes a delegation out.
     pub(crate) fn take_lent(&mut self, number: u64) -> Option<Lent> {
         let at = self.lent.iter().position(|lent| lent.number == number)?;

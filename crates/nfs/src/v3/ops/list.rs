@@ -1,6 +1,6 @@
 //! What READDIR and READDIRPLUS have in common.
 
-use hayase_proto::nfs3::{DirHead, DirListWriter, FileHandle, PostOpAttr, Res3};
+use hayase_proto::nfs3::{DirHead, DirListWriter, FileHandle, PostOpAttr, Res3, Status};
 use hayase_vfs::{DirEntry, Wait};
 use hayase_xdr::Encode;
 
@@ -30,6 +30,9 @@ pub(super) fn list(
     let max = max.min(call.server.limits.listing_bytes);
     let dir = call.target(dir.0);
     let done = on(&dir, |dir| {
+        if with_nodes && dir.options().nordirplus {
+            return Err(Fault::Status(Status::NotSupp)); // clients go on with READDIR
+        }
         let dir_attributes = dir.attr().map_err(Fault::Abort)?.as_ref().map(fattr);
         let head = DirHead { dir_attributes, cookieverf: COOKIE_VERIFIER };
         let mut writer = DirListWriter::begin(to, &head, max)?;

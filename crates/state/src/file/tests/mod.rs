@@ -3,6 +3,7 @@
 mod closing;
 mod courtesy;
 mod delegations;
+mod export;
 mod grace;
 mod io;
 mod locks;

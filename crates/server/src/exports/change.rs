@@ -1,0 +1,293 @@
+//! Changes of what is exported: one client more or less, and what became of all.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use hayase_exports::{Entry, Grant};
+use serde::{Deserialize, Serialize};
+
+use super::source::explain;
+
+/// The name of `hayase export add` where a file would be named.
+pub(crate) const ADDED: &str = "(hayase export add)";
+
+/// A client of an export, as commands name it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// The exported directory.
+    pub path: PathBuf,
+    /// To whom, in the words of exports(5); none means everyone to whom it is exported.
+    pub client: Option<String>,
+}
+
+/// What is said about an export, as a line of an exports file.
+pub(super) fn line(place: &Place, options: &str) -> Result<String> {
+    let client = place.client.as_deref().unwrap_or("*");
+    if client.contains(|c: char| c.is_whitespace() || "()\"#\\".contains(c)) {
+        bail!("`{client}` is not a client of exports(5)");
+    }
+    if options.contains(|c: char| c.is_whitespace() || "()\"#\\".contains(c)) {
+        bail!("`{options}` are not options of exports(5): write them without blanks");
+    }
+    let path = Entry { path: place.path.clone(), grants: Vec::new() };
+    Ok(format!("{path} {client}({options})"))
+}
+
+/// Adds a client to entries, or gives it other options.
+pub(super) fn add(entries: &mut Vec<Entry>, line: &str, file: &Path) -> Result<()> {
+    let added = hayase_exports::parse(line.as_bytes(), file).map_err(|all| explain(&all))?;
+    for entry in added {
+        match entries.iter_mut().find(|other| other.path == entry.path) {
+            None => entries.push(entry),
+            Some(there) => {
+                for grant in entry.grants {
+                    match there.grants.iter_mut().find(|other| other.client == grant.client) {
+                        Some(same) => *same = grant,
+                        None => there.grants.push(grant),
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes a client, or all of them, from entries; what was taken.
+pub(super) fn remove(entries: &mut Vec<Entry>, place: &Place) -> Result<Vec<Grant>> {
+    let path: PathBuf = place.path.components().collect();
+    let Some(at) = entries.iter().position(|entry| entry.path == path) else {
+        bail!("{} is not exported: `hayase export ls` lists what is", path.display());
+    };
+    let Some(client) = &place.client else {
+        return Ok(entries.remove(at).grants);
+    };
+    let named = client.parse().ok();
+    let is = |grant: &mut Grant| Some(&grant.client) == named.as_ref() || grant.written == *client;
+    let grants = &mut entries[at].grants;
+    let taken: Vec<_> = grants.extract_if(.., is).collect();
+    if taken.is_empty() {
+        let known: Vec<_> = grants.iter().map(|grant| &*grant.written).collect();
+        bail!("{} is exported to {}, not to `{client}`", path.display(), known.join(", "));
+    }
+    if entries[at].grants.is_empty() {
+        entries.remove(at);
+    }
+    Ok(taken)
+}
+
+/// Writes a line into our own table, in the place of one about the same client.
+pub(super) fn persist(table: &Path, line: &str) -> Result<()> {
+    let mut lines = read_own(table)?;
+    let same = |other: &str| clients_of(other) == clients_of(line);
+    lines.retain(|other| !same(other));
+    lines.push(line.to_owned());
+    write_own(table, &lines)
+}
+
+/// Takes grants out of our own table.
+///
+/// # Errors
+/// One of them is written elsewhere, where only its author should change it.
+pub(super) fn unpersist(table: &Path, path: &Path, grants: &[Grant]) -> Result<()> {
+    if let Some(grant) = grants.iter().find(|grant| &*grant.file != table) {
+        let (file, line) = (grant.file.display(), grant.line);
+        bail!(
+            "{} is exported to {} by {file}:{line}: remove it there",
+            path.display(),
+            grant.written
+        );
+    }
+    let mut lines = read_own(table)?;
+    lines.retain(|line| {
+        let of = hayase_exports::parse(line.as_bytes(), table).unwrap_or_default();
+        let gone = |entry: &Entry| {
+            entry.path == path
+                && entry.grants.iter().all(|g| grants.iter().any(|taken| taken.client == g.client))
+        };
+        !of.iter().any(gone)
+    });
+    write_own(table, &lines)
+}
+
+/// The path and clients that a line is about.
+fn clients_of(line: &str) -> Vec<(PathBuf, String)> {
+    let entries = hayase_exports::parse(line.as_bytes(), Path::new(ADDED)).unwrap_or_default();
+    let of = |entry: Entry| {
+        let path = entry.path;
+        entry.grants.into_iter().map(move |grant| (path.clone(), grant.client.to_string()))
+    };
+    entries.into_iter().flat_map(of).collect()
+}
+
+fn read_own(table: &Path) -> Result<Vec<String>> {
+    match std::fs::read_to_string(table) {
+        Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(vec!["# Written by `hayase export add --persist`.".to_owned()])
+        }
+        Err(error) => Err(error).with_context(|| table.display().to_string()),
+    }
+}
+
+/// Replaces the table at once: a crash leaves the old or the new.
+fn write_own(table: &Path, lines: &[String]) -> Result<()> {
+    let write = || -> std::io::Result<()> {
+        if let Some(dir) = table.parent() {
+            std::fs::create_dir_all(dir)?;
+        }
+        let new = table.with_extension("exports.new");
+        std::fs::write(&new, lines.join("\n") + "\n")?;
+        std::fs::File::open(&new)?.sync_all()?;
+        std::fs::rename(&new, table)
+    };
+    write().with_context(|| format!("{} cannot be written", table.display()))
+}
+
+/// What a change of the exports has changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    /// Clients that were added, as `path client(options)`.
+    pub added: Vec<String>,
+    /// Clients that were removed.
+    pub removed: Vec<String>,
+    /// Clients whose options are others now, with the old ones and the new ones.
+    pub changed: Vec<String>,
+    /// Exports that are not served, and why.
+    pub dormant: Vec<String>,
+    /// Removed directories that running calls still use; they are released when these are over.
+    pub held: Vec<PathBuf>,
+}
+
+impl Changes {
+    /// What differs between two states of the exports.
+    pub fn between(old: &[Entry], new: &[Entry]) -> Self {
+        let mut changes = Changes::default();
+        let find = |entries: &[Entry], path: &Path, grant: &Grant| {
+            let entry = entries.iter().find(|entry| entry.path == path)?;
+            entry.grants.iter().find(|other| other.client == grant.client).cloned()
+        };
+        for entry in old {
+            for grant in &entry.grants {
+                let shown = shown(&entry.path, grant);
+                match find(new, &entry.path, grant) {
+                    None => changes.removed.push(shown),
+                    Some(now) if now.options != grant.options => {
+                        changes.changed.push(format!("{shown} is now ({})", now.options));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
+        for entry in new {
+            let is_new = |grant: &&Grant| find(old, &entry.path, grant).is_none();
+            let added = entry.grants.iter().filter(is_new);
+            changes.added.extend(added.map(|grant| shown(&entry.path, grant)));
+        }
+        changes
+    }
+
+    /// Whether nothing has changed.
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
+    }
+}
+
+fn shown(path: &Path, grant: &Grant) -> String {
+    format!("{} {}({})", path.display(), grant.written, grant.options)
+}
+
+impl fmt::Display for Changes {
+    /// A line for each, without a line feed at the end.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            f.write_str("nothing has changed")?;
+        }
+        let mut between = "";
+        let kinds = [
+            ("+ ", &self.added),
+            ("- ", &self.removed),
+            ("~ ", &self.changed),
+            ("! ", &self.dormant),
+        ];
+        for (mark, lines) in kinds {
+            between = if self.is_empty() { "\n" } else { between };
+            for line in lines {
+                write!(f, "{between}{mark}{line}")?;
+                between = "\n";
+            }
+        }
+        for path in &self.held {
+            write!(f, "\n! {} is released when running calls are over", path.display())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(text: &str) -> Vec<Entry> {
+        hayase_exports::parse(text.as_bytes(), Path::new("exports")).unwrap()
+    }
+
+    fn place(path: &str, client: Option<&str>) -> Place {
+        Place { path: path.into(), client: client.map(Into::into) }
+    }
+
+    #[test]
+    fn clients_are_added_changed_and_removed() {
+        let before = entries("/a 10.0.0.1(rw)\n/b *(ro)");
+        let mut now = before.clone();
+        for (path, client, options) in
+            [("/a", "10.0.0.1", "ro"), ("/a", "@trusted", "rw"), ("/new dir", "*", "")]
+        {
+            let line = line(&place(path, Some(client)), options).unwrap();
+            add(&mut now, &line, Path::new(ADDED)).unwrap();
+        }
+        remove(&mut now, &place("/b/", None)).unwrap();
+        let changes = Changes::between(&before, &now);
+        assert_eq!(changes.added.len(), 2, "{changes}");
+        assert!(changes.added[1].starts_with("/new dir *(ro"), "{changes}");
+        assert_eq!(changes.removed.len(), 1, "{changes}");
+        assert!(
+            changes.changed[0].contains("10.0.0.1(rw") && changes.changed[0].contains("now (ro")
+        );
+        remove(&mut now, &place("/a", Some("10.0.0.1"))).unwrap();
+        let wrong = remove(&mut now, &place("/a", Some("10.0.0.1"))).unwrap_err().to_string();
+        assert!(wrong.contains("exported to @trusted"), "{wrong}");
+        let wrong = remove(&mut now, &place("/none", None)).unwrap_err().to_string();
+        assert!(wrong.contains("not exported"), "{wrong}");
+        assert!(Changes::between(&now, &now).is_empty());
+    }
+
+    #[test]
+    fn what_would_be_read_as_something_else_is_refused() {
+        assert!(line(&place("/a", Some("a b")), "rw").is_err());
+        assert!(line(&place("/a", Some("a(rw)")), "rw").is_err());
+        assert!(line(&place("/a", None), "rw, sync").is_err());
+        let wrong = add(&mut Vec::new(), "/a *(rw,no_rootsquash)", Path::new(ADDED)).unwrap_err();
+        assert!(wrong.to_string().contains("`no_root_squash`"), "{wrong}");
+        let wrong = add(&mut Vec::new(), "a *(rw)", Path::new(ADDED)).unwrap_err();
+        assert!(wrong.to_string().contains("not an absolute path"), "{wrong}");
+    }
+
+    #[test]
+    fn our_own_table_is_ours_to_change() {
+        let dir = tempfile::tempdir().unwrap();
+        let table = dir.path().join("exports.d/hayase.exports");
+        persist(&table, "/a *(rw)").unwrap();
+        persist(&table, "/b 10.0.0.1(rw)").unwrap();
+        persist(&table, "/a *(ro)").unwrap();
+        let text = std::fs::read_to_string(&table).unwrap();
+        assert!(text.ends_with("/b 10.0.0.1(rw)\n/a *(ro)\n"), "{text}");
+        let all = hayase_exports::parse(text.as_bytes(), &table).unwrap();
+        unpersist(&table, Path::new("/a"), &all[1].grants).unwrap();
+        let text = std::fs::read_to_string(&table).unwrap();
+        assert!(text.ends_with("/b 10.0.0.1(rw)\n") && !text.contains("/a"), "{text}");
+        let foreign = &entries("/a *(ro)")[0].grants;
+        let wrong = unpersist(&table, Path::new("/a"), foreign).unwrap_err().to_string();
+        assert!(wrong.contains("exports:1: remove it there"), "{wrong}");
+    }
+}
