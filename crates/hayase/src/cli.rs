@@ -44,6 +44,19 @@ pub(crate) enum Command {
     Locks(Target),
     /// Take everything an NFSv4 client has open and locked; it has to begin anew
     Evict(Evict),
+    /// Print the completions of this command for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages of this command
+    Man {
+        /// Where to, such as /usr/local/share/man/man1
+        dir: PathBuf,
+        /// The date they bear
+        #[arg(long, value_name = "YYYY-MM-DD", default_value = "undated")]
+        date: String,
+    },
 }
 
 /// Which server, and how its answer is printed.

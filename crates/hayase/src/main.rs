@@ -3,6 +3,7 @@
 
 mod cli;
 mod export;
+mod generate;
 mod limits;
 mod state;
 mod status;
@@ -50,6 +51,8 @@ fn run(cli: Cli) -> Result<bool> {
         Command::Opens(args) => state::opens(&args)?,
         Command::Locks(args) => state::locks(&args)?,
         Command::Evict(args) => state::evict(&args)?,
+        Command::Completions { shell } => generate::completions(shell)?,
+        Command::Man { dir, date } => generate::man(&dir, &date)?,
     }
     Ok(true)
 }
