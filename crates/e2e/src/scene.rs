@@ -17,7 +17,7 @@ use crate::image;
 use crate::inside::Skip;
 use crate::link::PATH;
 use crate::relay::Relay;
-use crate::server::{NFS_PORT, Places, Program, Server, Setup};
+use crate::server::{NFS_PORT, Places, Program, Rights, Server, Setup};
 use crate::session::Session;
 use crate::stage::Spec;
 use crate::version::Version;
@@ -115,7 +115,8 @@ impl Scene {
         Ok(directory.clone())
     }
 
-    fn image_file(&self) -> PathBuf {
+    /// Where the file system of [`Backing::Image`] and [`Backing::Xfs`] is.
+    pub fn image_file(&self) -> PathBuf {
         self.spec.scratch.join("image")
     }
 
@@ -213,14 +214,13 @@ impl Scene {
         self.await_server()
     }
 
-    /// From here on servers are not root, but have the capabilities of the systemd unit.
-    pub fn serve_by_capabilities(&mut self) {
-        self.setup.by_capabilities = true;
+    /// From here on servers have these rights, whatever their setup says. Only for Hayase.
+    pub fn serve_with(&mut self, rights: Rights) {
+        self.setup.rights = rights;
     }
 
     fn launch_server(&mut self, setup: Setup) -> Result<()> {
-        let by_capabilities = setup.by_capabilities || self.setup.by_capabilities;
-        self.setup = Setup { by_capabilities, ..setup };
+        self.setup = Setup { rights: self.setup.rights, ..setup };
         self.relaunch()
     }
 

@@ -34,8 +34,8 @@ pub enum Program {
 
 /// What the systemd unit lets the server do.
 const UNIT: &str = include_str!("../../../packaging/systemd/hayase.service");
-/// The user that stands for the unit's.
-const UNIT_USER: u32 = 12_009;
+/// The user that a server is which is not root.
+const USER: u32 = 12_009;
 
 /// How a test wants its server.
 #[derive(Clone, Debug, Default)]
@@ -46,8 +46,20 @@ pub struct Setup {
     pub arguments: Vec<String>,
     /// The addresses it listens to; all, if none is named. Other servers never see them.
     pub addresses: Vec<Ipv4Addr>,
-    /// It is not root, but a user with the capabilities of the systemd unit. Only for Hayase.
-    pub by_capabilities: bool,
+    /// What it may do on this machine.
+    pub rights: Rights,
+}
+
+/// What a server may do on this machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rights {
+    /// Everything: it is root.
+    #[default]
+    Root,
+    /// What the systemd unit gives its user.
+    Unit,
+    /// What every user may.
+    None,
 }
 
 impl Setup {
@@ -100,7 +112,7 @@ impl Server {
             .with_context(|| format!("open {}", places.log.display()))?;
         let mut command = match program {
             Program::Hayase(path) => hayase(path, places, setup)?,
-            Program::Shell(_) if setup.by_capabilities => {
+            Program::Shell(_) if setup.rights != Rights::Root => {
                 return Err(Skip("only for hayase serve".to_owned()).into());
             }
             Program::Shell(_) if matches!(setup.exports, Exports::Directory) => {
@@ -177,13 +189,14 @@ fn write_exports(setup: &Setup, places: &Places) -> Result<()> {
 }
 
 fn hayase(path: &Path, places: &Places, setup: &Setup) -> Result<Command> {
-    let mut command = if setup.by_capabilities {
-        std::os::unix::fs::chown(&places.state, Some(UNIT_USER), Some(UNIT_USER))?;
-        let mut command = setpriv()?;
-        command.arg(path);
-        command
-    } else {
-        Command::new(path)
+    let mut command = match setup.rights {
+        Rights::Root => Command::new(path),
+        rights => {
+            std::os::unix::fs::chown(&places.state, Some(USER), Some(USER))?;
+            let mut command = setpriv(rights)?;
+            command.arg(path);
+            command
+        }
     };
     command.arg("serve");
     if matches!(setup.exports, Exports::Directory) {
@@ -203,12 +216,17 @@ fn hayase(path: &Path, places: &Places, setup: &Setup) -> Result<Command> {
     Ok(command)
 }
 
-/// Runs what follows as the unit does.
-fn setpriv() -> Result<Command> {
-    let lines = UNIT.lines().find_map(|line| line.strip_prefix("AmbientCapabilities=CAP_"));
-    let capabilities = lines.context("the unit has no AmbientCapabilities=")?;
-    let capabilities = format!("-all,+{}", capabilities.replace(" CAP_", ",+").to_lowercase());
-    let user = UNIT_USER.to_string();
+/// Runs what follows as a user with these rights.
+fn setpriv(rights: Rights) -> Result<Command> {
+    let mut capabilities = "-all".to_owned();
+    if rights == Rights::Unit {
+        let line = UNIT.lines().find_map(|line| line.strip_prefix("AmbientCapabilities="));
+        for name in line.context("the unit has no AmbientCapabilities=")?.split(' ') {
+            let name = name.strip_prefix("CAP_").context("a capability has another name")?;
+            capabilities += &format!(",+{}", name.to_lowercase());
+        }
+    }
+    let user = USER.to_string();
     let mut command = Command::new("setpriv");
     command.args(["--reuid", &user, "--regid", &user, "--clear-groups", "--no-new-privs"]);
     for set in ["--inh-caps", "--ambient-caps", "--bounding-set"] {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `sys` | system calls that rustix lacks; all `unsafe` code |
 //! | `identity`, `permission` | who acts, and what the kernel lets them do |
-//! | `handle`, `index`, `search`, `mounts` | from handles to files, by the kernel or by an index |
+//! | `handle`, `index`, `search`, `mounts`, `fs_tag` | from handles to files, by the kernel or by an index |
 //! | `subtree` | what lies below the exported directory |
 //! | `nodes`, `keeper` | files in use: descriptors, their number, their end |
 //! | `lock` | locks of clients, as local programs see them |
@@ -23,6 +23,7 @@ mod attr;
 mod create;
 mod errno;
 mod features;
+mod fs_tag;
 mod group_sync;
 mod handle;
 mod hash;

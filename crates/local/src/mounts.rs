@@ -14,11 +14,10 @@ use rustix::thread::{CapabilitySet, capabilities};
 
 use crate::errno::{Sys, path_of};
 use crate::handle::Key;
-use crate::hash::stable;
 use crate::journal::Journal;
 use crate::lookup::{KEY_FIELDS, key};
-use crate::sys;
 use crate::{HandlesBy, Options};
+use crate::{fs_tag, sys};
 
 /// `f_type` of file systems that are treated apart.
 pub(crate) mod magic {
@@ -62,10 +61,6 @@ impl Mount {
     /// The mount that `dir` is on.
     pub(crate) fn of(dir: OwnedFd, handles: HandlesBy) -> Sys<Self> {
         let statfs = fs::fstatfs(&dir)?;
-        let tag = match fs::fstatvfs(&dir)?.f_fsid {
-            0 => stable(&fs::fstat(&dir)?.st_dev.to_le_bytes()),
-            id => stable(&id.to_le_bytes()),
-        };
         let able = capabilities(None)
             .is_ok_and(|sets| sets.effective.contains(CapabilitySet::DAC_READ_SEARCH));
         let by_kernel = handles == HandlesBy::Kernel
@@ -73,8 +68,8 @@ impl Mount {
             && sys::name_to_handle(&dir, c"")
                 .and_then(|(handle, _)| sys::open_by_handle(&dir, &handle, OFlags::PATH))
                 .is_ok();
-        let tag = (tag ^ (tag >> 32)) as u32;
         let stat = fs::statx(&dir, c"", AtFlags::EMPTY_PATH, KEY_FIELDS)?;
+        let tag = fs_tag::of(&dir, stat.stx_mnt_id)?;
         Ok(Mount {
             tag,
             id: stat.stx_mnt_id,

@@ -206,6 +206,25 @@ pub(crate) fn clone_range(
         .map(drop)
 }
 
+/// `struct xfs_fsop_geom_v1`, of which the UUID is wanted.
+#[repr(C)]
+struct XfsGeometry {
+    before: [u64; 8],
+    uuid: [u8; 16],
+    behind: [u64; 4],
+}
+
+/// The UUID of the XFS that an open file is on (`XFS_IOC_FSGEOMETRY_V1`).
+pub(crate) fn xfs_uuid(file: &OwnedFd) -> Sys<[u8; 16]> {
+    const REQUEST: libc::Ioctl = libc::_IOR::<XfsGeometry>(b'X' as u32, 100);
+    const { assert!(size_of::<XfsGeometry>() == 112) };
+    let mut geometry = XfsGeometry { before: [0; 8], uuid: [0; 16], behind: [0; 4] };
+    // SAFETY: this request writes a `struct xfs_fsop_geom_v1`, for which `geometry` has the room;
+    // other file systems refuse it.
+    check(unsafe { libc::ioctl(file.as_raw_fd(), REQUEST, &raw mut geometry) }.into())?;
+    Ok(geometry.uuid)
+}
+
 /// What the kernel calls a lock of this range, which ends at `i64::MAX` at the latest.
 fn flock(range: LockRange, mode: Option<LockMode>) -> libc::flock {
     // SAFETY: all bytes zero are a valid value of this struct of numbers.

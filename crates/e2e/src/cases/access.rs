@@ -9,7 +9,7 @@ use anyhow::{Result, ensure};
 use super::{Case, people};
 use crate::client::Client;
 use crate::scene::{Backing, MOUNT, Scene};
-use crate::server::{Exports, Setup};
+use crate::server::{Exports, Rights, Setup};
 use crate::session::{Errno, Open, fails};
 use crate::version::Version;
 use crate::wire::Who;
@@ -59,7 +59,7 @@ fn owner_of(path: impl AsRef<Path>) -> Result<(u32, u32)> {
 }
 
 fn capabilities(scene: &mut Scene) -> Result<()> {
-    scene.serve_by_capabilities();
+    scene.serve_with(Rights::Unit);
     squash(scene)?;
     let status = scene.ask_server("status")?;
     let acts_as = status["acts_as"].as_str().unwrap_or_default();

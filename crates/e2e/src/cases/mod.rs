@@ -79,6 +79,7 @@ mod directory;
 mod exports;
 mod fio;
 mod mount;
+mod moved;
 mod people;
 mod postgres;
 mod restart;
@@ -103,6 +104,7 @@ pub fn all() -> Vec<Case> {
         two::CASES,
         connections::CASES,
         restart::CASES,
+        moved::CASES,
         &v4::cases(),
     ]
     .concat();

@@ -127,6 +127,8 @@ const OVER: &[(&str, &[Version], &[Version])] = &[
     ("restart.power_cut_data", &[V42], &[V40, V41]),
     ("restart.power_cut_unsynced", &[V42], &[V40, V41]),
     ("restart.power_cut_names", &[], &[V40, V41, V42]),
+    ("moved.pod", &[V42], &[V40, V41]),
+    ("moved.disk", &[], &[V42]),
 ];
 
 /// The tests of [`OVER`], a copy for each version.
