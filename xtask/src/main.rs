@@ -3,6 +3,7 @@
 
 mod bench_compare;
 mod command;
+mod dist;
 mod docs;
 mod e2e;
 mod fuzz;
@@ -34,6 +35,8 @@ enum Chore {
     Docs(docs::Args),
     /// Run the end-to-end tests with the real Linux client (root, Debian)
     E2e(e2e::Args),
+    /// Build what users install: the Debian package, and an archive for other systems
+    Dist(dist::Args),
     /// Run each fuzz target for a while
     Fuzz(fuzz::Args),
     /// Compare Hayase with NFS-Ganesha and with bare loops (root; installs NFS-Ganesha where it may):
@@ -57,6 +60,7 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Tidy => tidy::run(),
         Chore::Docs(args) => docs::run(&args),
         Chore::E2e(args) => e2e::run(&args),
+        Chore::Dist(args) => dist::run(&args),
         Chore::Fuzz(args) => fuzz::run(&args),
         Chore::BenchCompare(args) => bench_compare::run(&args),
     }
