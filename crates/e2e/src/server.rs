@@ -223,7 +223,8 @@ fn setpriv(rights: Rights) -> Result<Command> {
         let line = UNIT.lines().find_map(|line| line.strip_prefix("AmbientCapabilities="));
         for name in line.context("the unit has no AmbientCapabilities=")?.split(' ') {
             let name = name.strip_prefix("CAP_").context("a capability has another name")?;
-            capabilities += &format!(",+{}", name.to_lowercase());
+            capabilities.push_str(",+");
+            capabilities.push_str(&name.to_lowercase());
         }
     }
     let user = USER.to_string();

@@ -22,6 +22,7 @@ pub(super) fn build(release: &Release, out: &Path) -> Result<PathBuf> {
         fs::remove_dir_all(&stage)?;
     }
     tree::fill(release, &stage.join("usr"))?;
+    fs::create_dir_all(stage.join("etc/exports.d"))?;
     debian_doc(release, &stage.join("usr/share/doc/hayase"))?;
     let architecture = output(Command::new("dpkg").arg("--print-architecture"))
         .context("a Debian package is built on Debian")?;
