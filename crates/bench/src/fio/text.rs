@@ -131,10 +131,14 @@ fn direction_block(out: &mut String, name: &str, is_meta: bool, direction: &Dire
 }
 
 fn latency(out: &mut String, name: &str, latency: &Latency) {
+    let unit = Unit::of(latency.min_nanos, latency.max_nanos, latency.stddev_nanos);
+    latency_in(out, name, latency, unit);
+}
+
+fn latency_in(out: &mut String, name: &str, latency: &Latency, unit: Unit) {
     if latency.count == 0 {
         return;
     }
-    let unit = Unit::of(latency.min_nanos, latency.max_nanos, latency.stddev_nanos);
     let whole = |nanos: u64| short(unit.of_nanos(float(nanos)).floor(), 6);
     let fine = |nanos: f64| format!("{:.2}", unit.of_nanos(nanos));
     line(
@@ -184,7 +188,10 @@ fn breakdown(out: &mut String, breakdown: &Breakdown) {
         line(out, format_args!("     the server told nothing: wire is network and server"));
     }
     for part in &parts {
-        latency(out, part.name, part.latency);
+        // Some take nothing now and then, and would be in ns for that.
+        let Latency { max_nanos, stddev_nanos, .. } = part.latency;
+        let unit = Unit::of(part.latency.percentile(50.0), *max_nanos, *stddev_nanos);
+        latency_in(out, part.name, part.latency, unit);
     }
 }
 

@@ -9,7 +9,7 @@ use super::Core;
 use super::call::{Call, State};
 use super::connection::Connection;
 use super::input::{Arrival, DIRECT_FROM, Nonsense};
-use crate::wire::{Failure, Head, NewOpen, Outcome, ReadHead, Step};
+use crate::wire::{Failure, Head, NewOpen, Outcome, ReadHead, Sequence, Step};
 use crate::{Error, OpenFile, Reply, Request, Status, Version};
 
 /// How long a server that asks for patience is left alone: at first, and at most.
@@ -63,7 +63,7 @@ impl Core {
         let Some(call) = self.calls.get_mut(place) else { return Answer::Garbled(String::new()) };
         call.server = self.codec.timing(record);
         let garbled = |error: hayase_xdr::Error| Answer::Garbled(error.to_string());
-        let sequence = call.sequence;
+        let sequence = call.sequence.filter(|_| call.step != Step::Bind);
         if let Some(asked) = call.read_len() {
             match self.codec.read_head(record, &call.request, sequence.as_ref()) {
                 Ok(Some(head)) => {
@@ -97,6 +97,10 @@ impl Core {
 
     fn on_answer(&mut self, place: u32, answer: Answer, now: Instant) -> Result<(), String> {
         match answer {
+            Answer::Results(_, outcome) if self.binds(place) => self.on_bound(place, outcome),
+            Answer::NoCompound(status) if self.binds(place) => {
+                self.on_bound(place, Err(status.into()));
+            }
             Answer::Results(told, outcome) => {
                 self.release(place, false);
                 if let Some(told) = told {
@@ -226,19 +230,17 @@ impl Core {
         match status {
             // As it is, since it may be running already: a server says so of what is sent again too soon.
             Status4::Delay => self.pause(place, status.into(), now),
+            // It keeps its slot, which the server has not counted.
+            Status4::ConnNotBoundToSession if call.recoveries < RECOVERIES => {
+                call.recoveries += 1;
+                self.take_step(place, Step::Bind);
+            }
             Status4::BadSession
             | Status4::DeadSession
             | Status4::SeqMisordered
             | Status4::SeqFalseRetry
             | Status4::ConnNotBoundToSession
-            | Status4::StaleClientId => {
-                let slots = self.slots.as_ref();
-                if slots.is_some_and(|slots| slots.session() == sequence.session) {
-                    self.no_session = true;
-                }
-                self.retire(place);
-                self.requeue(place);
-            }
+            | Status4::StaleClientId => self.leave_session(place, &sequence),
             Status4::BadSlot | Status4::BadHighSlot => {
                 self.retire(place);
                 self.no_session |= self.slots.as_ref().is_some_and(|slots| slots.usable() == 0);
@@ -256,6 +258,40 @@ impl Core {
                 self.finish(place, Err(Error::Status { operation, status }), now);
             }
         }
+    }
+
+    fn binds(&self, place: u32) -> bool {
+        self.calls.get(place).is_some_and(|call| call.step == Step::Bind)
+    }
+
+    /// The connection is bound, and the request can be made; or the session is of no use.
+    fn on_bound(&mut self, place: u32, outcome: Result<Outcome, Failure>) {
+        let sequence = self.calls.get(place).and_then(|call| call.sequence);
+        self.take_step(place, Step::First);
+        if let (Err(failure), Some(sequence)) = (outcome, sequence) {
+            self.problem = Some(format!("BIND_CONN_TO_SESSION: {failure:?}"));
+            self.no_session |= self.slots.as_ref().is_some_and(|s| s.session() == sequence.session);
+            self.retire(place);
+        }
+    }
+
+    /// Queues another call of a request, which keeps its slot.
+    fn take_step(&mut self, place: u32, step: Step) {
+        let xid = self.calls.next_xid(place);
+        if let Some(call) = self.calls.get_mut(place) {
+            (call.step, call.xid) = (step, xid);
+        }
+        self.requeue(place);
+    }
+
+    /// A call's session is of no use any more; the call is made in another.
+    fn leave_session(&mut self, place: u32, sequence: &Sequence) {
+        let slots = self.slots.as_ref();
+        if slots.is_some_and(|slots| slots.session() == sequence.session) {
+            self.no_session = true;
+        }
+        self.retire(place);
+        self.requeue(place);
     }
 
     /// Heeds what SEQUENCE answered.

@@ -95,6 +95,7 @@ impl Call {
     /// The data that is sent with it.
     pub(super) fn payload(&self) -> &[u8] {
         match &self.request {
+            _ if self.step == Step::Bind => &[],
             Request::Write { buffer, len, .. } => &buffer[..*len as usize],
             _ => &[],
         }
@@ -111,6 +112,7 @@ impl Call {
     /// Bytes that a READ asked for.
     pub(super) fn read_len(&self) -> Option<u32> {
         match &self.request {
+            _ if self.step == Step::Bind => None,
             Request::Read { len, .. } => Some(*len),
             _ => None,
         }

@@ -88,6 +88,8 @@ pub(crate) struct Codec {
     head: Vec<u8>,
     /// The header of a call that does nothing.
     null: Vec<u8>,
+    /// What a compound of one operation begins with that is in no session.
+    alone: Vec<u8>,
     /// Whether the server is asked how long calls take.
     asks_timing: bool,
 }
@@ -97,11 +99,14 @@ impl Codec {
         let asks_timing = identity.asks_timing;
         let Some(minorversion) = version.minor() else {
             let head = identity.header(Program::NFS3, 0, 0);
-            return Codec { version, null: head.clone(), head, asks_timing };
+            let (null, alone) = (head.clone(), Vec::new());
+            return Codec { version, head, null, alone, asks_timing };
         };
         let null = identity.header(Program::NFS4, PROC_NULL, 0);
         let mut head = identity.header(Program::NFS4, PROC_COMPOUND, 0);
+        let mut alone = head.clone();
         CompoundHead { tag: Opaque(b""), minorversion, count: 0 }.encode(&mut head);
+        CompoundHead { tag: Opaque(b""), minorversion, count: 1 }.encode(&mut alone);
         if version.has_sessions() {
             Op::Sequence.encode(&mut head);
             let blank = SequenceArgs {
@@ -113,7 +118,7 @@ impl Codec {
             };
             blank.encode(&mut head);
         }
-        Codec { version, head, null, asks_timing }
+        Codec { version, head, null, alone, asks_timing }
     }
 
     /// Appends a call, but for the data of a WRITE.
@@ -122,6 +127,12 @@ impl Codec {
         if matches!(request, Request::Null) {
             to.extend_from_slice(&self.null);
             put(terms.xid, start, to);
+            return;
+        }
+        if let (Step::Bind, Some(Sequence { session, .. })) = (step, terms.sequence) {
+            to.extend_from_slice(&self.alone);
+            put(terms.xid, start, to);
+            v4::bind(session, to);
             return;
         }
         to.extend_from_slice(&self.head);

@@ -13,6 +13,8 @@ pub(crate) enum Step {
     Find,
     /// NFSv4.0: the open of an owner that is new to the server is confirmed.
     Confirm(Box<NewOpen>),
+    /// NFSv4.1: before the request is made again, its connection is bound to the session.
+    Bind,
 }
 
 /// A file that the server has opened.

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use hayase_client::{
-    Buffer, Cursor, Done, Error, Lane, Mount, Name, OpenFile, OpenHow, Options, Request, access,
+    Buffer, Cursor, Done, Error, Lane, Mount, Name, OpenFile, OpenHow, Options, Request, Version,
+    access,
 };
 
-use crate::lab::{Lab, Liar, for_each_version};
+use crate::lab::{Lab, Liar, for_each_version, options};
 use crate::lanes::{read_blocks, write_blocks};
 
 /// One of each request that leaves things as they are.
@@ -39,7 +40,7 @@ fn impatient() -> Options {
 }
 
 /// A mount behind a liar, with a file.
-fn mounted(lab: &Lab, liar: &Liar, version: hayase_client::Version) -> (Mount, OpenFile) {
+fn mounted(lab: &Lab, liar: &Liar, version: Version) -> (Mount, OpenFile) {
     let mount = Mount::new(&lab.url_at(liar.address, version), &impatient()).unwrap();
     let file = mount.create(&mount.root(), "file", 0o644).unwrap().file;
     mount.write(&file, 0, &vec![7; 20_000], hayase_client::Stable::FileSync).unwrap();
@@ -63,8 +64,7 @@ fn replies_in_fragments_are_put_together() {
             told.extend((1_u32 << 31).to_be_bytes());
             Some(told)
         });
-        let options = crate::lab::options();
-        let mount = Mount::new(&lab.url_at(liar.address, version), &options).unwrap();
+        let mount = Mount::new(&lab.url_at(liar.address, version), &options()).unwrap();
         let name = format!("fragments-{version}");
         let file = mount.create(&mount.root(), &name, 0o644).unwrap().file;
         let mut lane = mount.lane(2, 8).unwrap();
@@ -198,6 +198,63 @@ fn lies_of_all_kinds_end_in_an_error_in_good_time() {
             liar.tell_the_truth();
         }
     });
+}
+
+#[test]
+fn a_connection_that_is_not_bound_to_its_session_gets_bound() {
+    use hayase_proto::nfs4::{Op, Status};
+
+    const FIRST_OP_AT: usize = 40; // mark, RPC header, status, empty tag, count
+    let lab = Lab::start();
+    for version in [Version::V41, Version::V42] {
+        let liar = Liar::before(lab.address());
+        let mount = Mount::new(&lab.url_at(liar.address, version), &options()).unwrap();
+        let file = mount.create(&mount.root(), "file", 0o644).unwrap().file;
+        let mut lane = mount.lane(2, 4).unwrap();
+        let left = Arc::new(AtomicUsize::new(3));
+        let bound = Arc::new(AtomicUsize::new(0));
+        let sessions = Arc::new(AtomicUsize::new(0));
+        let (lies, binds, made) = (Arc::clone(&left), Arc::clone(&bound), Arc::clone(&sessions));
+        liar.tell(move |mut reply| {
+            let word = |at: usize| u32::from_be_bytes(reply[at..at + 4].try_into().unwrap());
+            match word(FIRST_OP_AT) {
+                op if op == u32::from(Op::BindConnToSession) => {
+                    binds.fetch_add(1, Ordering::SeqCst);
+                }
+                op if op == u32::from(Op::CreateSession) => {
+                    made.fetch_add(1, Ordering::SeqCst);
+                }
+                op if op == u32::from(Op::Sequence)
+                    && lies
+                        .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1))
+                        .is_ok() =>
+                {
+                    let status = u32::from(Status::ConnNotBoundToSession).to_be_bytes();
+                    reply.truncate(FIRST_OP_AT + 8);
+                    reply[28..32].copy_from_slice(&status);
+                    reply[36..40].copy_from_slice(&1_u32.to_be_bytes());
+                    reply[FIRST_OP_AT + 4..].copy_from_slice(&status);
+                    let mark = (reply.len() as u32 - 4) | 1 << 31;
+                    reply[..4].copy_from_slice(&mark.to_be_bytes());
+                }
+                _ => {}
+            }
+            Some(reply)
+        });
+        let fits = |request: &Request| {
+            // In a session, and there is something to say yes to.
+            !matches!(request, Request::Null | Request::ReadLink { .. } | Request::Open { .. })
+        };
+        for request in questions(&mount, &file).into_iter().filter(fits) {
+            let operation = request.operation();
+            let done = lane.call(request).unwrap();
+            assert!(done.result.is_ok(), "{version} {operation}: {:?}", done.result);
+        }
+        assert_eq!(left.load(Ordering::SeqCst), 0);
+        assert_eq!(bound.load(Ordering::SeqCst), 3, "{version}");
+        assert_eq!(sessions.load(Ordering::SeqCst), 0, "{version}");
+        liar.tell_the_truth();
+    }
 }
 
 #[test]

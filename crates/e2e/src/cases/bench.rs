@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use super::Case;
+use crate::client::Client;
 use crate::scene::{Backing, MOUNT, Scene};
 use crate::server::Setup;
 
@@ -90,6 +91,28 @@ fn agrees(scene: &mut Scene) -> Result<()> {
         same!(len("mounted")?, len("fio")?, "{name} on the mount");
         same!(len("direct")?, len("fio")?, "{name} without a mount");
     }
+    paced(scene, &client, &hayase)
+}
+
+/// At a rate that any machine keeps, both move the same in the same time, both from the guest; nearly,
+/// since a busy machine may hold up either.
+fn paced(scene: &Scene, client: &Client, hayase: &str) -> Result<()> {
+    const PACED: &str = "--rw=read --bs=64k --size=8m --rate=1m --runtime=2 --time_based \
+                         --direct=1 --output-format=json";
+    let fio =
+        client.check(&format!("fio --name=paced --directory={MOUNT} --ioengine=psync {PACED}"))?;
+    let (server, path, version) = (client.server(), scene.path(), scene.version());
+    let bench = client.check(&format!(
+        "{hayase} bench run 'nfs://{server}{path}?version={version}' --name=paced {PACED}"
+    ))?;
+    let bytes = |json: &str, who| -> Result<u64> {
+        let counts = counts(json, who)?;
+        let (_, 0, _, bytes) = counts[0] else { bail!("{who} fails: {counts:?}") };
+        Ok(bytes)
+    };
+    let (fio, bench) = (bytes(&fio, "fio")?, bytes(&bench, "hayase bench")?);
+    scene.note(format!("at 1 MiB/s for 2 s fio has read {fio} bytes and hayase bench {bench}"));
+    ensure!(fio / 2 <= bench && bench / 2 <= fio, "fio reads {fio} bytes, hayase bench {bench}");
     Ok(())
 }
 

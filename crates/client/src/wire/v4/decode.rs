@@ -1,9 +1,10 @@
 //! Replies from results.
 
 use hayase_proto::nfs4::{
-    AccessArgs, CloseArgs, CommitArgs, CreateArgs, GetAttrArgs, GetFhArgs, LinkArgs, LookupArgs,
-    Op, OpenArgs, OpenConfirmArgs, ReadArgs, ReadHeadRes, ReaddirArgs, ReadlinkArgs, RemoveArgs,
-    RenameArgs, Res4, SaveFhArgs, SetAttrArgs, StateId, WriteArgs, open_result,
+    AccessArgs, BindConnToSessionArgs, CloseArgs, CommitArgs, CreateArgs, GetAttrArgs, GetFhArgs,
+    LinkArgs, LookupArgs, Op, OpenArgs, OpenConfirmArgs, ReadArgs, ReadHeadRes, ReaddirArgs,
+    ReadlinkArgs, RemoveArgs, RenameArgs, Res4, SaveFhArgs, SetAttrArgs, StateId, WriteArgs,
+    open_result,
 };
 use hayase_xdr::{Decode, Reader};
 
@@ -22,6 +23,10 @@ pub(in crate::wire) fn decode(
     results: &[u8],
 ) -> Result<Outcome, Failure> {
     let mut results = Results::new(results);
+    if *step == Step::Bind {
+        results.last::<BindConnToSessionArgs, _, _>()?;
+        return Ok(Outcome::Next(Step::First));
+    }
     if let Step::Confirm(open) = step {
         results.on(&open.handle)?;
         let stateid = results.last::<OpenConfirmArgs, _, _>()?;

@@ -1,12 +1,13 @@
 //! Requests as operations.
 
 use hayase_proto::nfs4::{
-    AccessArgs, CloseArgs, CommitArgs, CreateArgs, CreateHow, CreateType, Fattr, GetAttrArgs,
-    GetFhArgs, LinkArgs, LookupArgs, Op, OpenArgs, OpenClaim, OpenConfirmArgs, OpenHow as OpenHow4,
-    OpenOwner, ReadArgs, ReaddirArgs, ReadlinkArgs, RemoveArgs, RenameArgs, SaveFhArgs,
-    SetAttrArgs, StateId, WriteArgsHead, share_access, share_deny, share_want,
+    AccessArgs, BindConnToSessionArgs, ChannelDirFromClient, CloseArgs, CommitArgs, CreateArgs,
+    CreateHow, CreateType, Fattr, GetAttrArgs, GetFhArgs, LinkArgs, LookupArgs, Op, OpenArgs,
+    OpenClaim, OpenConfirmArgs, OpenHow as OpenHow4, OpenOwner, ReadArgs, ReaddirArgs,
+    ReadlinkArgs, RemoveArgs, RenameArgs, SaveFhArgs, SessionId, SetAttrArgs, StateId,
+    WriteArgsHead, share_access, share_deny, share_want,
 };
-use hayase_xdr::Opaque;
+use hayase_xdr::{Encode, Opaque};
 
 use super::Ops;
 use super::attributes::{ENTRY, ENTRY_STAT, FULLNESS, STAT, encode_set};
@@ -18,6 +19,14 @@ use crate::{Access, Create, FileHandle, Name, OpenHow, Request, SetAttributes, V
 const LISTING_BYTES: u32 = 64 << 10;
 /// Bytes of names in it. Not left open: some servers then tell no name at all.
 const LISTING_NAME_BYTES: u32 = 16 << 10;
+
+/// Appends the operation that binds the connection that it comes by to a session, for calls to the server
+/// (RFC 8881 §18.34).
+pub(in crate::wire) fn bind(sessionid: SessionId, to: &mut Vec<u8>) {
+    Op::BindConnToSession.encode(to);
+    let dir = ChannelDirFromClient::Fore;
+    BindConnToSessionArgs { sessionid, dir, use_conn_in_rdma_mode: false }.encode(to);
+}
 
 /// Appends a request's operations, but for the data of WRITE.
 pub(in crate::wire) fn encode(request: &Request, step: &Step, terms: &Terms, ops: &mut Ops<'_>) {

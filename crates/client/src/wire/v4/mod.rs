@@ -6,7 +6,7 @@ mod encode;
 mod ops;
 
 pub(super) use decode::{decode, read_head};
-pub(super) use encode::encode;
 pub(crate) use encode::reclaim_args;
+pub(super) use encode::{bind, encode};
 pub(super) use ops::Ops;
 pub(crate) use ops::Results;
