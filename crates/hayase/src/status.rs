@@ -7,6 +7,7 @@ use hayase_server::Status;
 use hayase_server::admin::{Request, ask};
 
 use crate::cli::Target;
+use crate::table::field;
 
 pub(crate) fn status(target: &Target) -> Result<()> {
     let answer = ask(&state_dir(target)?, &Request::Status)?;
@@ -27,11 +28,14 @@ pub(crate) fn status(target: &Target) -> Result<()> {
         ("connections", status.connections.to_string()),
         ("threads", format!("{} shards, {} workers", status.shards, status.threads)),
     ];
-    for (name, value) in rows {
-        println!("{name:12} {value}");
+    for line in rows.iter().flat_map(|(name, value)| field(name, value)) {
+        println!("{line}");
     }
     for export in status.exports {
-        println!("{:12} {}  to {}", "export", export.path, export.clients.join(", "));
+        let value = format!("{}  to {}", export.path, export.clients.join(", "));
+        for line in field("export", &value) {
+            println!("{line}");
+        }
     }
     Ok(())
 }

@@ -197,7 +197,7 @@ fn limits_and_clients_are_listed() {
     for command in ["clients", "sessions", "opens", "locks"] {
         assert_eq!(json(command)["total"], 0, "{command}");
     }
-    for command in ["limits", "clients", "sessions", "opens", "locks"] {
+    for command in ["status", "limits", "clients", "sessions", "opens", "locks"] {
         let text = output(&[&[command], &target[..]].concat());
         let text = String::from_utf8(text.stdout).unwrap();
         assert!(!text.is_empty() && text.lines().all(|line| line.chars().count() <= 100), "{text}");
