@@ -26,7 +26,7 @@ impl Table {
 
     /// Adds a row.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells.iter().map(|cell| printable(cell)).collect());
+        self.rows.push(cells.into_iter().map(|cell| printable(&cell)).collect());
     }
 
     /// The lines.
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(fit(path, 40), "/srv/export/…/november/run-17.csv");
         assert_eq!(fit(path, 12), "/…run-17.csv");
         assert_eq!(fit(path, path.len()), path);
-        assert_eq!(fit("Linux NFSv4.2 client.example.org", 20), "Linux …e.example.org".to_owned());
+        assert_eq!(fit("Linux NFSv4.2 client.example.org", 20), "Linux …t.example.org");
         for width in 1..path.len() {
             assert!(fit(path, width).chars().count() <= width, "{width}");
         }
