@@ -236,7 +236,9 @@ mod tests {
                 Effect::Acts(action) | Effect::Noted(action, _) => {
                     assert!(faults.is_empty(), "{}: {faults:?}", word.name);
                     let set = match action {
-                        Action::Rare(field, value) => *field(&mut options.clone()) == *value,
+                        Action::Rare(field, value) | Action::Synonym(field, value) => {
+                            *field(&mut options.clone()) == *value
+                        }
                         Action::MountPoint(_) => options.mountpoint.is_some(),
                         _ => action.is_shown(&options),
                     };
@@ -316,6 +318,7 @@ mod tests {
             "rw,rw",
             "fsid=0,fsid=root",
             "auth_nlm,secure_locks",
+            "no_auth_nlm,insecure_locks",
             "no_root_squash,all_squash",
             "anonuid=-2",
             "sec=sys,rw,sec=none,ro",

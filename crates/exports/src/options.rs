@@ -39,6 +39,9 @@ pub struct ExportOptions {
     /// `subtree_check`: each request must lie below the exported directory. Otherwise
     /// `no_subtree_check`.
     pub subtree_check: bool,
+    /// `secure_locks`, `auth_nlm`: who locks a file over NFSv3 has to own it or be permitted to read
+    /// it. Otherwise `insecure_locks`, `no_auth_nlm`.
+    pub secure_locks: bool,
     /// `acl`: access control lists are shown to clients of NFSv3. Otherwise `no_acl`.
     pub acl: bool,
     /// `nordirplus`: clients of NFSv3 are refused READDIRPLUS.
@@ -78,6 +81,7 @@ impl Default for ExportOptions {
             root_squash: true,
             all_squash: false,
             subtree_check: false,
+            secure_locks: true,
             acl: true,
             nordirplus: false,
             security_label: false,

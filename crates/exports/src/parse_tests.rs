@@ -211,7 +211,7 @@ prop_compose! {
     fn some_options()(
         (ro, sync, nohide, crossmnt) in any::<(bool, bool, bool, bool)>(),
         (secure, root_squash, all_squash) in any::<(bool, bool, bool)>(),
-        (subtree_check, acl, security_label) in any::<(bool, bool, bool)>(),
+        (subtree_check, secure_locks, acl, security_label) in any::<(bool, bool, bool, bool)>(),
         (wdelay, nordirplus) in any::<(bool, bool)>(),
         mountpoint in prop::option::of("(/[a-z=,]{1,5}){0,2}"),
         (squash_uids, squash_gids) in (some_ids(), some_ids()),
@@ -223,7 +223,7 @@ prop_compose! {
     ) -> ExportOptions {
         let mut options = ExportOptions {
             ro, sync, wdelay, nohide, crossmnt, secure, root_squash, all_squash, subtree_check,
-            acl, nordirplus, security_label, fsid: None, anonuid, anongid,
+            secure_locks, acl, nordirplus, security_label, fsid: None, anonuid, anongid,
             mountpoint: mountpoint.and_then(|path| MountPoint::parse(&path.replace(',', "")).ok()),
             squash_uids, squash_gids, refer, replicas,
             ..ExportOptions::default()

@@ -50,6 +50,8 @@ pub(crate) enum Action {
     /// A flag that the canonical list, like that of exportfs(8), has only if it is not the
     /// default.
     Rare(fn(&mut ExportOptions) -> &mut bool, bool),
+    /// Another word for a flag, which no list has.
+    Synonym(fn(&mut ExportOptions) -> &mut bool, bool),
     /// A flag without an opposite.
     Switch(fn(&mut ExportOptions) -> &mut bool),
     Id(fn(&mut ExportOptions) -> &mut u32),
@@ -139,14 +141,14 @@ pub(crate) const OPTIONS: &[OptionWord] = &[
         "Check that each request lies below the exported directory."),
     flag("no_subtree_check", Topic::SubtreeCheck, false, |o| &mut o.subtree_check, false,
         "Check only that each request lies in the exported file system."),
-    already("auth_nlm", Topic::LockAuth, true,
-        "locking requests are always checked against the file's permissions"),
-    already("secure_locks", Topic::LockAuth, true,
-        "locking requests are always checked against the file's permissions"),
-    missing("no_auth_nlm", Value::None,
-        "locking requests are always checked against the file's permissions"),
-    missing("insecure_locks", Value::None,
-        "locking requests are always checked against the file's permissions"),
+    synonym("auth_nlm", Topic::LockAuth, true, |o| &mut o.secure_locks, true,
+        "The same as `secure_locks`."),
+    rare("secure_locks", Topic::LockAuth, true, |o| &mut o.secure_locks, true,
+        "Who locks a file over NFSv3 (NLM) has to own it or be permitted to read it."),
+    synonym("no_auth_nlm", Topic::LockAuth, false, |o| &mut o.secure_locks, false,
+        "The same as `insecure_locks`."),
+    rare("insecure_locks", Topic::LockAuth, false, |o| &mut o.secure_locks, false,
+        "Anybody on a client may lock files over NFSv3 (NLM)."),
     rare("acl", Topic::Acl, true, |o| &mut o.acl, true,
         "Clients of NFSv3 see and set access control lists (NFSACL)."),
     rare("no_acl", Topic::Acl, false, |o| &mut o.acl, false,
@@ -268,6 +270,18 @@ const fn noted(
     OptionWord { name, value: Value::None, topic, on, effect, help: "" }
 }
 
+const fn synonym(
+    name: &'static str,
+    topic: Topic,
+    on: bool,
+    field: fn(&mut ExportOptions) -> &mut bool,
+    value: bool,
+    help: &'static str,
+) -> OptionWord {
+    let effect = Effect::Acts(Action::Synonym(field, value));
+    OptionWord { name, value: Value::None, topic, on, effect, help }
+}
+
 const fn already(name: &'static str, topic: Topic, on: bool, reason: &'static str) -> OptionWord {
     OptionWord { name, value: Value::None, topic, on, effect: Effect::Already(reason), help: "" }
 }
@@ -300,9 +314,11 @@ impl OptionWord {
 
     fn is_default(&self) -> bool {
         match &self.effect {
-            Effect::Acts(Action::Flag(field, value) | Action::Rare(field, value)) => {
-                *field(&mut ExportOptions::default()) == *value
-            }
+            Effect::Acts(
+                Action::Flag(field, value)
+                | Action::Rare(field, value)
+                | Action::Synonym(field, value),
+            ) => *field(&mut ExportOptions::default()) == *value,
             _ => false,
         }
     }
@@ -312,7 +328,9 @@ impl Action {
     /// Sets the field to what the word says; `value` is what stands after `=`.
     pub fn apply(&self, options: &mut ExportOptions, value: &str) -> Result<(), Problem> {
         match self {
-            Self::Flag(field, value) | Self::Rare(field, value) => *field(options) = *value,
+            Self::Flag(field, value) | Self::Rare(field, value) | Self::Synonym(field, value) => {
+                *field(options) = *value;
+            }
             Self::Switch(field) => *field(options) = true,
             Self::Id(field) => *field(options) = id(value)?,
             Self::Fsid => options.fsid = Some(Fsid::parse(value)?.beside(options.fsid)),
@@ -332,6 +350,7 @@ impl Action {
             Self::Rare(field, value) => {
                 *field(&mut options) == *value && *field(&mut default) != *value
             }
+            Self::Synonym(..) => false,
             Self::Switch(field) => *field(&mut options),
             Self::Id(field) => *field(&mut options) != *field(&mut default),
             Self::Fsid => options.fsid.is_some(),
@@ -346,7 +365,7 @@ impl Action {
     pub fn write_value(&self, options: &ExportOptions, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut options = options.clone();
         match self {
-            Self::Flag(..) | Self::Rare(..) | Self::Switch(_) => Ok(()),
+            Self::Flag(..) | Self::Rare(..) | Self::Synonym(..) | Self::Switch(_) => Ok(()),
             Self::Id(field) => write!(f, "={}", field(&mut options)),
             Self::Fsid => options.fsid.map_or(Ok(()), |fsid| write!(f, "={fsid}")),
             Self::Sec => write!(f, "={}", options.sec),
@@ -424,7 +443,10 @@ mod tests {
     fn each_flag_has_its_opposite_and_one_default() {
         for word in OPTIONS {
             let Effect::Acts(Action::Flag(..) | Action::Rare(..)) = word.effect else { continue };
-            let pair: Vec<_> = OPTIONS.iter().filter(|o| o.topic == word.topic).collect();
+            let of_topic = OPTIONS.iter().filter(|other| other.topic == word.topic);
+            let synonym =
+                |other: &&OptionWord| matches!(other.effect, Effect::Acts(Action::Synonym(..)));
+            let pair: Vec<_> = of_topic.filter(|other| !synonym(other)).collect();
             assert_eq!(pair.len(), 2, "{}", word.name);
             assert_ne!(pair[0].on, pair[1].on, "{}", word.name);
             assert_ne!(pair[0].is_default(), pair[1].is_default(), "{}", word.name);

@@ -9,6 +9,7 @@
 //! | `nfs3` | every type of NFSv3, and arguments through the dispatcher |
 //! | `nfs4` | the same of NFSv4 |
 //! | `mount` | the same of MOUNT |
+//! | `nlm` | the same of NLM, NSM and RQUOTA, which go with NFSv3 |
 //! | `portmap` | calls to the own portmapper |
 //! | `exports` | text of exports(5) |
 //! | `sequence` | a list of operations through the whole server, beside a model |
@@ -20,6 +21,7 @@ mod exports;
 mod mount;
 mod nfs3;
 mod nfs4;
+mod nlm;
 mod portmap;
 pub mod random;
 mod record;
@@ -38,12 +40,13 @@ pub struct Target {
 }
 
 /// Everything there is to fuzz.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target { name: "record", check: record::check },
     Target { name: "rpc", check: rpc::check },
     Target { name: "nfs3", check: nfs3::check },
     Target { name: "nfs4", check: nfs4::check },
     Target { name: "mount", check: mount::check },
+    Target { name: "nlm", check: nlm::check },
     Target { name: "portmap", check: portmap::check },
     Target { name: "exports", check: exports::check },
     Target { name: "sequence", check: sequence::check },

@@ -53,6 +53,11 @@ fn mount() {
 }
 
 #[test]
+fn nlm() {
+    smoke("nlm", 2000, 300);
+}
+
+#[test]
 fn portmap() {
     smoke("portmap", 5000, 500);
 }

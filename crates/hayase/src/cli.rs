@@ -34,7 +34,7 @@ pub(crate) enum Command {
     Export(Export),
     /// List every bound on what clients can make a server hold, and how much of it is used
     Limits(Target),
-    /// List the NFSv4 clients of a running server
+    /// List the NFSv4 clients of a running server, and those of NFSv3 that hold locks
     Clients(Target),
     /// List the sessions of NFSv4 clients
     Sessions(Target),

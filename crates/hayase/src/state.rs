@@ -58,13 +58,14 @@ pub(crate) fn opens(target: &Target) -> Result<()> {
 }
 
 pub(crate) fn locks(target: &Target) -> Result<()> {
-    let headings = ["client", "kind", "from", "to", "file"];
-    show(target, &Request::Locks, Table::new(&headings, 4), |lock: LockView| {
+    let headings = ["client", "kind", "from", "to", "owner", "file"];
+    show(target, &Request::Locks, Table::new(&headings, 5), |lock: LockView| {
         vec![
-            lock.client.unwrap_or_else(|| "NFSv3".to_owned()),
+            lock.client,
             lock.kind,
             lock.start.to_string(),
             lock.last.map_or_else(|| "end".to_owned(), |last| last.to_string()),
+            lock.owner_text.unwrap_or_else(|| "-".to_owned()),
             lock.path,
         ]
     })

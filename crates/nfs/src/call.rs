@@ -143,6 +143,32 @@ impl Call<'_> {
         Ok(target)
     }
 
+    /// The same, for locks over NFSv3: of an export with `insecure_locks` also for who does not say who
+    /// it is in one of the export's flavors.
+    pub(crate) fn lock_target(&self, wire: &[u8]) -> Result<Target, Fault> {
+        let (export, handle) = self.server.key.open(wire)?;
+        let grant = self.grant(&self.server.exports.load(), export)?;
+        if grant.options.refer.is_some() {
+            return Err(Error::Stale.into());
+        }
+        let (flavor, cred) = match self.cred(&grant) {
+            Err(Unusable::WrongFlavor) if !grant.options.secure_locks => {
+                let options = grant.options(Flavor::None);
+                if !options.permits_port(self.peer.address.port()) {
+                    return Err(Error::NotOwner.into());
+                }
+                (Flavor::None, cred_of(&options.anonymous()))
+            }
+            cred => cred?,
+        };
+        Ok(Target { grant, flavor, handle, cred, wait: self.wait })
+    }
+
+    /// Whether the caller's port is one that only its host's superuser can have.
+    pub(crate) fn is_from_privileged_port(&self) -> bool {
+        self.peer.address.port() < 1024 // IPPORT_RESERVED
+    }
+
     /// A file of an export, if the caller may use the export.
     pub(crate) fn target_in(
         &self,
@@ -181,8 +207,7 @@ impl Call<'_> {
             }
             _ => options.anonymous(),
         };
-        let groups = identity.groups.iter().copied().collect();
-        Ok((flavor, Cred { uid: identity.uid, gid: identity.gid, groups }))
+        Ok((flavor, cred_of(&identity)))
     }
 
     /// The groups that this host knows a user to be in, where those that the client states count
@@ -197,6 +222,11 @@ impl Call<'_> {
             Unmapped::Later | Unmapped::Nobody => Error::Delay,
         })
     }
+}
+
+/// An identity as file systems know it.
+fn cred_of(identity: &hayase_exports::Identity<'_>) -> Cred {
+    Cred { uid: identity.uid, gid: identity.gid, groups: identity.groups.iter().copied().collect() }
 }
 
 impl Target {

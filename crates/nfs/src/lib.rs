@@ -1,4 +1,4 @@
-//! NFS, NFSACL and MOUNT procedures over the file system trait.
+//! NFS, NFSACL, MOUNT, NLM and NSM procedures over the file system trait.
 //!
 //! [`NfsService::call`] takes one RPC record and appends its reply. It knows no
 //! sockets: whoever carries the records tells whether the thread may wait, and
@@ -11,6 +11,8 @@ mod handle;
 mod limits;
 mod mount;
 mod nfsacl;
+mod nlm;
+mod nsm;
 mod peer;
 mod peers;
 mod reply_cache;
@@ -24,6 +26,7 @@ pub use exports::{Export, ExportId, ExportTable};
 pub use handle::HandleKey;
 pub use hayase_state::Config as StateConfig;
 pub use limits::Limits;
+pub use nlm::{Caller, NoCaller, Program};
 pub use peer::{Carrier, Channel, Peer};
 pub use peers::Connected;
 pub use service::{Answered, NfsService};

@@ -20,6 +20,11 @@ pub struct Limits {
     pub held_calls: usize,
     /// Symbolic links followed in the path of one MNT.
     pub mount_links: usize,
+    /// Clients of NFSv3 that wait for a lock, or have to be told that they have it; one for each
+    /// lock.
+    pub lock_waits: usize,
+    /// The same of one client.
+    pub lock_waits_per_host: usize,
     /// Threads for copies that go on after COPY was answered.
     pub copy_threads: usize,
 }
@@ -35,6 +40,8 @@ impl Default for Limits {
             mount_list: 4096,
             held_calls: 4,
             mount_links: 40,
+            lock_waits: 4096,
+            lock_waits_per_host: 1024,
             copy_threads: 4,
         }
     }

@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use hayase_buf::ReplyBuf;
 use hayase_exports::Names;
 use hayase_identity::Identities;
-use hayase_proto::{mount, nfs3, nfs4, nfsacl};
+use hayase_proto::{mount, nfs3, nfs4, nfsacl, nlm, nsm};
 use hayase_rpc::{CallHeader, Credential, NotACall, Refusal, refuse};
 use hayase_vfs::Wait;
 use hayase_xdr::Reader;
@@ -47,7 +47,7 @@ pub(crate) struct Server {
     pub(crate) peers: Peers,
 }
 
-/// The NFS and MOUNT programs of one server.
+/// The programs of one server: NFS, MOUNT, NFSACL, NLM and NSM.
 pub struct NfsService {
     pub(crate) server: Arc<Server>,
     generations: AtomicU64,
@@ -73,8 +73,7 @@ impl NfsService {
         let mounts = MountList::new(limits.mount_list);
         let exports = Arc::new(ArcSwap::from_pointee(exports));
         let identities = Arc::clone(&setup.identities);
-        let v4 =
-            Arc::new(v4::Shared::new(setup, key.clone(), Arc::clone(&exports), limits.held_calls));
+        let v4 = Arc::new(v4::Shared::new(setup, key.clone(), Arc::clone(&exports), &limits));
         v4.listen(&exports.load());
         let server = Arc::new_cyclic(|server| {
             let copying = v4::Copying::new(Weak::clone(server), limits.copy_threads);
@@ -149,6 +148,18 @@ impl NfsService {
     pub fn tick(&self) {
         self.tick_gone();
         self.server.v4.tick();
+    }
+
+    /// Tells clients of NFSv3 that the server was restarted, so that they claim their locks. To be
+    /// called when they can find its lock manager.
+    pub fn tell_of_restart(&self) {
+        self.server.v4.tell_of_restart();
+    }
+
+    /// Another status monitor runs on this host, and clients tell that one when they were restarted:
+    /// has it watch those that hold locks. It calls procedure 16 of NLM here.
+    pub fn use_host_monitor(&self) {
+        self.server.v4.use_host_monitor();
     }
 
     /// Stops what goes on without calls: copies. There will be no others.
@@ -235,6 +246,8 @@ impl NfsService {
             }
             (nfs3::PROGRAM, _) => v3::answer(&call, header, args, record, reply),
             (nfsacl::PROGRAM, _) => crate::nfsacl::answer(&call, header, args, reply.bytes_mut()),
+            (nlm::PROGRAM, _) => crate::nlm::answer(&call, header, args, record, reply.bytes_mut()),
+            (nsm::PROGRAM, _) => crate::nsm::answer(&call, header, args, reply.bytes_mut()),
             _ => crate::mount::answer(&call, header, args, reply.bytes_mut()),
         }
     }
@@ -253,6 +266,8 @@ fn served(header: &CallHeader<'_>, carrier: Carrier) -> Result<(), Refusal> {
         (nfs3::PROGRAM, Carrier::Tcp) => (nfs3::VERSION, nfs4::VERSION),
         (nfsacl::PROGRAM, Carrier::Tcp) => (nfsacl::VERSION, nfsacl::VERSION),
         (mount::PROGRAM, _) => (mount::VERSION_1, mount::VERSION_3),
+        (nlm::PROGRAM, _) => (nlm::VERSION, nlm::VERSION),
+        (nsm::PROGRAM, _) => (nsm::VERSION, nsm::VERSION),
         _ => return Err(Refusal::ProgUnavail),
     };
     let mount_2 = header.prog == mount::PROGRAM && header.vers == 2;

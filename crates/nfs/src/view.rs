@@ -1,7 +1,8 @@
-//! What NFSv4 clients hold, for people to look at, and to take away.
+//! What clients hold, for people to look at, and to take away.
 
 use hayase_state::{
-    ClientId, ClientInfo, DelegationInfo, FileCounts, FileKey, LockInfo, OpenInfo, SessionInfo,
+    ClientId, ClientInfo, DelegationInfo, FileCounts, FileKey, HostInfo, LockInfo, OpenInfo,
+    Release, SessionInfo,
 };
 use hayase_vfs::{Access, Cred, Cx, Durability, Wait};
 
@@ -20,6 +21,10 @@ pub struct Usage {
     pub session_reply_bytes: usize,
     /// Copies that go on after COPY was answered, or whose end a client was not told.
     pub copies: usize,
+    /// Hosts of NFSv3 that hold locks, or did a moment ago.
+    pub hosts: usize,
+    /// Locks that hosts of NFSv3 wait for, or have to be told that they have.
+    pub lock_waits: usize,
 }
 
 impl NfsService {
@@ -47,6 +52,17 @@ impl NfsService {
     /// Every locked range.
     pub fn locks(&self) -> Vec<LockInfo> {
         self.v4().state.locks()
+    }
+
+    /// Every host of NFSv3 that holds locks, or did a moment ago.
+    pub fn hosts(&self) -> Vec<HostInfo> {
+        let v4 = self.v4();
+        v4.state.hosts(v4.now())
+    }
+
+    /// Takes locks and shares from hosts of NFSv3, also those they wait for; from how many owners.
+    pub fn unlock(&self, what: &Release<'_>) -> usize {
+        self.v4().nlm_release(what)
     }
 
     /// Takes everything from a client, which has to begin anew; whether there was one.
@@ -78,6 +94,8 @@ impl NfsService {
             files: state.file_counts(),
             session_reply_bytes: state.reply_cache_bytes(),
             copies: state.copy_count(),
+            hosts: self.hosts().len(),
+            lock_waits: self.v4().nlm.len(),
         }
     }
 

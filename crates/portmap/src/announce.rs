@@ -118,7 +118,6 @@ impl Registration {
             match rpcbind.register(service) {
                 Ok(()) => self.services.push(*service),
                 Err(error @ (Error::Denied { .. } | Error::Taken { .. })) => {
-                    tracing::warn!("{error}");
                     self.refused.push(error);
                 }
                 Err(error) => return Err(error),

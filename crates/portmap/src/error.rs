@@ -77,3 +77,13 @@ pub enum Error {
         source: io::Error,
     },
 }
+
+impl Error {
+    /// The service that another server is registered for.
+    pub fn taken(&self) -> Option<&Service> {
+        match self {
+            Error::Taken { service, .. } => Some(service),
+            _ => None,
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use hayase_xdr::{Decode, Encode, Error, Result, from_bytes, to_vec};
 
 use crate::portmap::{pmap, rpcb};
-use crate::{mount, nfs3, nfs4, nfsacl};
+use crate::{mount, nfs3, nfs4, nfsacl, nlm, nsm, rquota};
 
 /// A type, as far as a check needs it.
 #[derive(Clone, Copy, Debug)]
@@ -164,6 +164,19 @@ wire_types! {
     mount false {
         Proc, Status, DirPath<'_>, Name<'_>, MntArgs<'_>, MntResOk<'_>, MntRes<'_>, MntRes1,
         MountBody<'_>, DumpRes<'_>, ExportNode<'_>, ExportRes<'_>,
+    }
+    nlm false {
+        Proc, Status, NetObj<'_>, HostName<'_>, Holder<'_>, Lock<'_>, TestArgs<'_>, LockArgs<'_>,
+        CancelArgs<'_>, UnlockArgs<'_>, Res<'_>, TestReply<'_>, TestRes<'_>, ShareOf<'_>,
+        ShareArgs<'_>, ShareRes<'_>, FreeAllArgs<'_>, SmNotifyArgs<'_>,
+    }
+    nsm false {
+        Proc, Outcome, HostName<'_>, StatArgs<'_>, MyId<'_>, MonId<'_>, MonArgs<'_>, StatRes, Stat,
+        NotifyArgs<'_>,
+    }
+    rquota false {
+        Proc, Status, Kind, Path<'_>, GetArgs<'_>, ExtGetArgs<'_>, SetBlock, SetArgs<'_>,
+        ExtSetArgs<'_>, Quota, Res,
     }
     pmap false {
         Proc, Mapping, DumpRes, CallArgs<'_>, CallResult<'_>,

@@ -51,7 +51,7 @@ pub enum Request {
     /// Which bounds are there, and how much of each is used? Answered with
     /// [`Bound`](crate::view::Bound)s.
     Limits,
-    /// Which NFSv4 clients are there? Answered with a [`Listing`](crate::view::Listing), as
+    /// Which NFSv4 clients are there, and which of NFSv3 hold locks? Answered with a [`Listing`](crate::view::Listing), as
     /// are the next three.
     Clients,
     /// Which sessions do they have?

@@ -22,6 +22,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) read: &'a str,
     /// Exports that are not served.
     pub(crate) dormant: &'a [PathBuf],
+    /// Why clients of NFSv3 cannot lock, if they cannot.
+    pub(crate) no_locks: Option<&'static str>,
     /// What the file systems say of themselves.
     pub(crate) notes: &'a [String],
 }
@@ -35,6 +37,8 @@ pub(crate) fn banner(facts: &Facts<'_>) -> String {
         NFS_PORT => String::new(),
         port => format!(",port={port}"),
     };
+    // Locks of NFSv3 are found by the portmapper alone.
+    let locks = facts.portmap.is_ok() && facts.no_locks.is_none();
     let all_ports = match facts.portmap {
         Ok(_) => String::new(),
         Err(_) => format!(",port={0},mountport={0}", facts.port),
@@ -55,10 +59,11 @@ pub(crate) fn banner(facts: &Facts<'_>) -> String {
         let place = if facts.is_root { "/".to_owned() } else { path.to_string() };
         let linux = format!("vers=4.2,nconnect=16{port}");
         line(&mut text, &format!("  Linux    {root}mount -t nfs -o {linux} {host}:{place} /mnt"));
-        let macos = format!("vers=3,nolocks,tcp{all_ports}");
+        let macos = format!("vers=3{},tcp{all_ports}", if locks { "" } else { ",nolocks" });
         line(&mut text, &format!("  macOS    sudo mount -t nfs -o {macos} {host}:{place} /mnt"));
         let windows = path.to_string().trim_start_matches('/').replace('/', "\\");
-        line(&mut text, &format!("  Windows  mount -o anon,nolock \\\\{host}\\{windows} Z:"));
+        let options = if locks { "anon" } else { "anon,nolock" };
+        line(&mut text, &format!("  Windows  mount -o {options} \\\\{host}\\{windows} Z:"));
     }
     text.push('\n');
     match facts.portmap {
@@ -67,6 +72,9 @@ pub(crate) fn banner(facts: &Facts<'_>) -> String {
             line(&mut text, &format!("Not announced on port 111 ({why}):"));
             line(&mut text, "NFSv3 clients have to name the ports, and Windows cannot mount.");
         }
+    }
+    if let Some(why) = facts.no_locks {
+        line(&mut text, why);
     }
     for note in facts.notes {
         line(&mut text, note);
@@ -105,6 +113,7 @@ mod tests {
             portmap,
             read: "/etc/exports",
             dormant: &["/srv/gone".into()],
+            no_locks: None,
             notes: &["Everything acts as alice.".to_owned()],
         })
     }
@@ -116,14 +125,16 @@ mod tests {
             found.contains("vers=4.2,nconnect=16,port=2050 192.0.2.7:/srv/data /mnt"),
             "{found}"
         );
-        assert!(found.contains("vers=3,nolocks,tcp 192.0.2.7:/srv/data /mnt"), "{found}");
+        assert!(found.contains("vers=3,tcp 192.0.2.7:/srv/data /mnt"), "{found}");
+        assert!(found.contains("mount -o anon "), "{found}");
         assert!(found.contains(r"\\192.0.2.7\srv\data Z:"), "{found}");
         let root = facts_of(Ok("rpcbind"), true);
         assert!(root.contains("port=2050 192.0.2.7:/ /mnt"), "{root}");
         assert!(root.contains("tcp 192.0.2.7:/ /mnt"), "{root}");
         assert!(root.contains(r"\\192.0.2.7\srv\data Z:"), "{root}");
         let hidden = facts(Err("no permission"));
-        assert!(hidden.contains("tcp,port=2050,mountport=2050 "), "{hidden}");
+        assert!(hidden.contains("nolocks,tcp,port=2050,mountport=2050 "), "{hidden}");
+        assert!(hidden.contains("mount -o anon,nolock "), "{hidden}");
         assert!(hidden.contains("(no permission)"), "{hidden}");
         assert!(hidden.ends_with("Everything acts as alice.\n"), "{hidden}");
         assert!(hidden.contains("\nExports are those of /etc/exports.\n/srv/gone is not served"));

@@ -32,6 +32,9 @@ enum WrittenProtocol {
     V40,
     #[serde(rename = "4.1")]
     V41,
+    /// A host of NFSv3, by its address.
+    #[serde(rename = "nlm")]
+    Nlm,
 }
 
 /// The directory of records.
@@ -71,6 +74,7 @@ impl ClientRecords {
             protocol: match record.owner.protocol {
                 Protocol::V40 => WrittenProtocol::V40,
                 Protocol::V41 => WrittenProtocol::V41,
+                Protocol::Nlm => WrittenProtocol::Nlm,
             },
             name: hex(&record.owner.bytes),
             flavor: record.principal.flavor,
@@ -104,6 +108,7 @@ impl ClientRecords {
         hasher.write_u8(match owner.protocol {
             Protocol::V40 => 0,
             Protocol::V41 => 1,
+            Protocol::Nlm => 2,
         });
         hasher.write(&owner.bytes);
         self.dir.join(hex(&hasher.finish128().as_bytes()))
@@ -115,6 +120,7 @@ fn read(path: &Path) -> Result<ClientRecord> {
     let protocol = match written.protocol {
         WrittenProtocol::V40 => Protocol::V40,
         WrittenProtocol::V41 => Protocol::V41,
+        WrittenProtocol::Nlm => Protocol::Nlm,
     };
     let name = unhex(&written.name).context("its name is not hexadecimal")?.into();
     let principal = Principal { flavor: written.flavor, uid: written.uid };

@@ -66,7 +66,7 @@ fn serve(calls: &Mutex<Receiver<Call>>) {
 }
 
 /// Sends a record and receives another.
-fn exchange(address: SocketAddr, record: &[u8]) -> io::Result<Vec<u8>> {
+pub(crate) fn exchange(address: SocketAddr, record: &[u8]) -> io::Result<Vec<u8>> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.set_read_timeout(Some(PATIENCE))?;

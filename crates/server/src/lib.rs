@@ -16,6 +16,7 @@
 pub mod admin;
 mod backends;
 mod banner;
+mod caller;
 mod client_records;
 mod dialer;
 mod exports;

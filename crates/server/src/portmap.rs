@@ -1,12 +1,13 @@
-//! Telling this host's portmapper where NFS and MOUNT are, for as long as the server runs.
+//! Telling this host's portmapper where NFS, MOUNT and what goes with NFSv3 are, for as long as the
+//! server runs.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use hayase_portmap::{Announced, Protocol, Registration, Service, announce};
-use hayase_proto::{mount, nfs3, nfs4, nfsacl};
+use hayase_portmap::{Announced, Error, Protocol, Registration, Service, announce};
+use hayase_proto::{mount, nfs3, nfs4, nfsacl, nlm, nsm};
 
 /// How often rpcbind is told again, in case it was restarted and has forgotten.
 const REFRESH: Duration = Duration::from_secs(60);
@@ -14,9 +15,38 @@ const REFRESH: Duration = Duration::from_secs(60);
 /// How clients find the port.
 pub(crate) enum Portmap {
     /// By being told.
-    Announced { how: &'static str, _keeper: Keeper },
+    Announced {
+        how: &'static str,
+        /// Programs that other servers of this host are registered for.
+        others: Others,
+        _keeper: Keeper,
+    },
     /// Not at all, and why.
     Hidden(String),
+}
+
+/// What other servers of this host do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Others {
+    /// Watching hosts for restarts (rpc.statd).
+    monitor: bool,
+    /// Locks over NFSv3 (the kernel's lockd).
+    locks: bool,
+}
+
+impl Others {
+    /// What is left to others, if nothing else was refused; else why nothing is announced.
+    fn of(refused: &[Error]) -> Result<Self, &Error> {
+        let mut others = Others::default();
+        for error in refused {
+            match error.taken().map(|service| service.prog) {
+                Some(nsm::PROGRAM) => others.monitor = true,
+                Some(nlm::PROGRAM) => others.locks = true,
+                _ => return Err(error),
+            }
+        }
+        Ok(others)
+    }
 }
 
 /// A thread that keeps a registration fresh and takes it back in the end.
@@ -31,14 +61,16 @@ impl Portmap {
     pub(crate) fn announce(addresses: &[SocketAddr]) -> Self {
         let services: Vec<_> = addresses.iter().flat_map(|address| services(*address)).collect();
         match announce(&services) {
-            Announced::Rpcbind(registration) if registration.refused().is_empty() => {
-                Self::keep("this host's rpcbind", registration)
-            }
-            Announced::Rpcbind(registration) => {
-                Portmap::Hidden(registration.refused()[0].to_string())
-            }
+            Announced::Rpcbind(registration) => match Others::of(registration.refused()) {
+                Ok(others) => Self::keep("this host's rpcbind", others, registration),
+                Err(why) => {
+                    tracing::warn!("{why}");
+                    Portmap::Hidden(why.to_string())
+                }
+            },
             Announced::OwnPortmapper(registration) => {
-                Self::keep("a portmapper of its own on port 111", registration)
+                let how = "a portmapper of its own on port 111";
+                Self::keep(how, Others::default(), registration)
             }
             Announced::Nowhere(why) => Portmap::Hidden(why.to_string()),
         }
@@ -47,6 +79,22 @@ impl Portmap {
     /// Nobody wants clients to be told.
     pub(crate) fn unwanted() -> Self {
         Portmap::Hidden("as told".to_owned())
+    }
+
+    /// Whether clients tell another status monitor of this host when they were restarted.
+    pub(crate) fn leaves_monitor_to_host(&self) -> bool {
+        matches!(self, Portmap::Announced { others, .. } if others.monitor)
+    }
+
+    /// Why clients of NFSv3 cannot lock, if they cannot.
+    pub(crate) fn lacks_locks(&self) -> Option<&'static str> {
+        match self {
+            Portmap::Announced { others, .. } if others.locks => Some(
+                "NFSv3 clients have to mount with nolock: they would find the lock manager of this \
+                 host's kernel, which runs while NFSv3 is mounted or served by it.",
+            ),
+            _ => None,
+        }
     }
 
     /// Through what clients find the port, or why they do not.
@@ -65,7 +113,7 @@ impl Portmap {
         }
     }
 
-    fn keep(how: &'static str, registration: Registration) -> Self {
+    fn keep(how: &'static str, others: Others, registration: Registration) -> Self {
         let (stop, stopped) = mpsc::channel();
         let keep = move || {
             while stopped.recv_timeout(REFRESH) == Err(RecvTimeoutError::Timeout) {
@@ -77,7 +125,7 @@ impl Portmap {
         match std::thread::Builder::new().name("portmap".to_owned()).spawn(keep) {
             Ok(thread) => {
                 let keeper = Keeper { stop: Some(stop), thread: Some(thread) };
-                Portmap::Announced { how, _keeper: keeper }
+                Portmap::Announced { how, others, _keeper: keeper }
             }
             Err(error) => Portmap::Hidden(format!("no thread: {error}")),
         }
@@ -93,7 +141,7 @@ impl Drop for Keeper {
     }
 }
 
-fn services(addr: SocketAddr) -> [Service; 7] {
+fn services(addr: SocketAddr) -> [Service; 11] {
     let service = |prog, vers, protocol| Service { prog, vers, protocol, addr };
     [
         service(nfs3::PROGRAM, nfs3::VERSION, Protocol::Tcp),
@@ -103,5 +151,9 @@ fn services(addr: SocketAddr) -> [Service; 7] {
         service(mount::PROGRAM, mount::VERSION_3, Protocol::Tcp),
         service(mount::PROGRAM, mount::VERSION_1, Protocol::Udp),
         service(mount::PROGRAM, mount::VERSION_3, Protocol::Udp),
+        service(nlm::PROGRAM, nlm::VERSION, Protocol::Tcp),
+        service(nlm::PROGRAM, nlm::VERSION, Protocol::Udp),
+        service(nsm::PROGRAM, nsm::VERSION, Protocol::Tcp),
+        service(nsm::PROGRAM, nsm::VERSION, Protocol::Udp),
     ]
 }

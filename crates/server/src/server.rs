@@ -93,8 +93,7 @@ impl Server {
             exported.prepare(exported.read()?, &backends, &names)?.into_parts();
         exported.put(entries, dormant);
         let identities = identities::open(&options)?;
-        let dir = state_dir.clients_dir();
-        let setup = state::setup(&options, &dir, key.identity(), Arc::clone(&identities))?;
+        let setup = state::setup(&options, &state_dir, key.identity(), Arc::clone(&identities))?;
         let cores = system::cores();
         let threads = options.threads.unwrap_or_else(|| (4 * cores).max(16));
         let limits = hayase_nfs::Limits::default();
@@ -136,6 +135,10 @@ impl Server {
         } else {
             Portmap::unwanted()
         };
+        if portmap.leaves_monitor_to_host() {
+            shared.programs.0.use_host_monitor();
+        }
+        shared.programs.0.tell_of_restart();
         shared.set_live(portmap.describe(), &transport);
         let answering = Arc::clone(&shared);
         let housekeeper = Housekeeper::start(&shared)?;
@@ -176,6 +179,7 @@ impl Server {
             portmap: self.portmap.found_by(),
             read: &self.shared.exported.sources().describe(),
             dormant: &self.shared.exported.dormant(),
+            no_locks: self.portmap.lacks_locks(),
             notes: &self.shared.backends.notes(),
         })
     }

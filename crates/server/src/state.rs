@@ -1,7 +1,6 @@
 //! What NFSv4's state needs of the server: a clock, chance, records of clients, and a tick.
 
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
@@ -15,21 +14,23 @@ use hayase_state::{ClientName, ClientRecord, Config};
 use hayase_vfs::Time;
 
 use crate::Options;
+use crate::caller::Caller;
 use crate::client_records::ClientRecords;
 use crate::dialer::Dialer;
 use crate::service::Programs;
+use crate::state_dir::StateDir;
 
 const TICK: Duration = Duration::from_secs(1);
 
-/// Prepares the state of a server whose records of clients are in `dir`. `identity` is the
-/// same after every start and tells this server from others.
+/// Prepares the state of a server. `identity` is the same after every start and tells this server
+/// from others.
 pub(crate) fn setup(
     options: &Options,
-    dir: &Path,
+    state_dir: &StateDir,
     identity: Vec<u8>,
     identities: Arc<Identities>,
 ) -> Result<Setup> {
-    let (records, recovered) = ClientRecords::open(dir)?;
+    let (records, recovered) = ClientRecords::open(&state_dir.clients_dir())?;
     let mut seed = [0; 32];
     rustix::rand::getrandom(&mut seed, rustix::rand::GetRandomFlags::empty())
         .context("no random numbers")?;
@@ -51,7 +52,15 @@ pub(crate) fn setup(
         dialer: Box::new(Dialer::start()?),
         delegations: options.delegations,
         identities,
+        caller: Box::new(Caller::start()?),
+        host_name: host_name(),
+        nsm_state: state_dir.next_nsm_state()?,
     })
+}
+
+/// This host's name, as its status monitor would tell it.
+fn host_name() -> Vec<u8> {
+    rustix::system::uname().nodename().to_bytes().to_vec()
 }
 
 /// Records on stable storage, written as the server whoever the thread has just acted for.

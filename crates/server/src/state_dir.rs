@@ -17,6 +17,7 @@ const LOCK_FILE: &str = "lock";
 const ADMIN_SOCKET: &str = "admin.sock";
 const INDEX_DIR: &str = "index";
 const CLIENTS_DIR: &str = "clients";
+const NSM_STATE_FILE: &str = "nsm.state";
 /// How long the server before may take to end.
 const LAST_ONES_END: Duration = Duration::from_secs(2);
 
@@ -114,6 +115,27 @@ impl StateDir {
         Ok(path)
     }
 
+    /// This host's state number for status monitors of clients of NFSv3: odd, and higher at every
+    /// start, which is how clients know of it.
+    pub(crate) fn next_nsm_state(&self) -> Result<i32> {
+        let path = self.path.join(NSM_STATE_FILE);
+        let cannot = || format!("the state number {} cannot be used", path.display());
+        let last = match fs::read_to_string(&path) {
+            Ok(text) => text.trim().parse::<i32>().with_context(|| {
+                format!(
+                    "{} is damaged: remove it; clients of NFSv3 that hold locks may then not notice \
+                     this restart",
+                    path.display()
+                )
+            })?,
+            Err(error) if error.kind() == ErrorKind::NotFound => -1,
+            Err(error) => return Err(error).with_context(cannot),
+        };
+        let next = last.checked_add(2).map_or(1, |next| next | 1);
+        self.write(&path, format!("{next}\n").as_bytes()).with_context(cannot)?;
+        Ok(next)
+    }
+
     /// The key of this server's file handles, made on first use. Without it every handle
     /// that clients hold would be stale.
     pub(crate) fn handle_key(&self) -> Result<HandleKey> {
@@ -135,20 +157,20 @@ impl StateDir {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())
                     .with_context(cannot)?;
-                self.write_key(&path, &key).with_context(cannot)?;
+                self.write(&path, &key).with_context(cannot)?;
             }
             Err(error) => return Err(error).with_context(cannot),
         }
         Ok(HandleKey::new(key))
     }
 
-    /// Writes the key so that after a crash it is there whole or not at all.
-    fn write_key(&self, path: &Path, key: &[u8]) -> std::io::Result<()> {
+    /// Writes a file so that after a crash it is there whole, or as it was.
+    fn write(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
         let new = path.with_extension("new");
         let mut options = OpenOptions::new();
         options.create(true).truncate(true).write(true).mode(0o600);
         let mut file = options.open(&new)?;
-        file.write_all(key)?;
+        file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&new, path)?;
         File::open(&self.path)?.sync_all()
@@ -176,6 +198,19 @@ mod tests {
         drop(state);
         StateDir::take(&path).unwrap().handle_key().unwrap();
         assert_eq!(fs::read(path.join(KEY_FILE)).unwrap(), key);
+    }
+
+    #[test]
+    fn the_state_number_is_odd_and_grows() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = StateDir::take(dir.path()).unwrap();
+        let path = dir.path().join(NSM_STATE_FILE);
+        assert_eq!(state.next_nsm_state().unwrap(), 1);
+        assert_eq!(state.next_nsm_state().unwrap(), 3);
+        fs::write(&path, i32::MAX.to_string()).unwrap();
+        assert_eq!(state.next_nsm_state().unwrap(), 1);
+        fs::write(&path, "x").unwrap();
+        assert!(state.next_nsm_state().unwrap_err().to_string().contains("damaged"));
     }
 
     #[test]

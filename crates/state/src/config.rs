@@ -70,6 +70,10 @@ pub struct Limits {
     pub copies_per_client: usize,
     /// Such copies of all clients.
     pub copies: usize,
+    /// Hosts of NFSv3 that hold locks or did lately, and are watched for restarts.
+    pub hosts: usize,
+    /// Locked ranges, and files open with a deny mode, of one host of NFSv3, together.
+    pub locks_per_host: usize,
 }
 
 impl Default for Limits {
@@ -90,6 +94,8 @@ impl Default for Limits {
             delegations: 64 << 10,
             copies_per_client: 64,
             copies: 1024,
+            hosts: 4096,
+            locks_per_host: 1 << 16,
         }
     }
 }

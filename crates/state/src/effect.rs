@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hayase_proto::nfs4::StateId;
 
-use crate::{ClientId, ClientName, ClientRecord, FileKey};
+use crate::{ByteRange, ClientId, ClientName, ClientRecord, FileKey, Locker};
 
 /// Something to do, in the order given, after the call that returned it and before the
 /// reply it belongs to goes out.
@@ -72,6 +72,18 @@ pub enum Effect {
         owner: Arc<[u8]>,
         /// The file.
         file: FileKey,
+    },
+    /// A lock that a host of NFSv3 waits for may be had now: try to lock for it, and call it if that
+    /// works out (`NLM4_GRANTED`).
+    NlmTurn {
+        /// Who waits.
+        locker: Locker,
+        /// The file.
+        file: FileKey,
+        /// The bytes.
+        bytes: ByteRange,
+        /// For writing.
+        write: bool,
     },
     /// A delegation of the file has gone: give up what kept local programs away, if no other is
     /// left ([`State::delegation_count`](crate::State::delegation_count)).

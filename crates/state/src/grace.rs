@@ -7,7 +7,8 @@
 //! and so is asked for again (RFC 7530 §9.6.2). So it is taken to be done when it has asked for
 //! something new, and some seconds later asks again, with no claim in between: the way to
 //! it worked all the time, so that no claim of its can have been lost on it. One that has nothing
-//! new to ask for is waited for by the clock. While claims keep coming, the clock is given up to
+//! new to ask for is waited for by the clock. Hosts of NFSv3 are taken in the same way, from the
+//! moment on in which they were told of the restart. While claims keep coming, the clock is given up to
 //! as much time again.
 //!
 //! **Edge conditions** (RFC 8881 §8.4.3, RFC 7530 §9.6.3.4). A record on stable storage
@@ -64,20 +65,32 @@ enum Phase {
 #[derive(Debug)]
 struct Claimant {
     principal: Principal,
-    /// Its record stays: it said `RECLAIM_COMPLETE`, or is of NFSv4.0 and claimed something.
+    /// Its record stays: it said `RECLAIM_COMPLETE`, or is of NFSv4.0 or NFSv3 and claimed something.
     settled: bool,
+    /// It was told of the restart, as hosts of NFSv3 have to be.
+    told: bool,
     /// When it asked for something new, since its last claim: first, and last.
     asked_millis: Option<(u64, u64)>,
 }
 
 impl Claimant {
+    /// Whether it has asked for something new for long enough.
+    fn asks_for_new(&self) -> bool {
+        self.asked_millis.is_some_and(|(first, last)| last - first >= CLAIMING_MILLIS)
+    }
+
+    /// It asks for something new.
+    fn asks(&mut self, now: Now) {
+        let first = self.asked_millis.map_or(now.millis(), |(first, _)| first);
+        self.asked_millis = Some((first, now.millis()));
+    }
+
     /// Whether no more claims can be expected.
     fn is_done(&self, protocol: Protocol) -> bool {
         match protocol {
             Protocol::V41 => self.settled,
-            Protocol::V40 => {
-                self.asked_millis.is_some_and(|(first, last)| last - first >= CLAIMING_MILLIS)
-            }
+            Protocol::V40 => self.asks_for_new(),
+            Protocol::Nlm => self.told && self.asks_for_new(),
         }
     }
 }
@@ -88,7 +101,8 @@ impl Grace {
         let claimants: HashMap<_, _> = recovered
             .into_iter()
             .map(|r| {
-                (r.owner, Claimant { principal: r.principal, settled: false, asked_millis: None })
+                let principal = r.principal;
+                (r.owner, Claimant { principal, settled: false, told: false, asked_millis: None })
             })
             .collect();
         let active = !claimants.is_empty();
@@ -153,8 +167,38 @@ impl Grace {
         let mut inner = lock(&self.inner);
         let claimant = inner.claimants.get_mut(client.owner());
         if let Some(claimant) = claimant.filter(|c| c.principal == client.principal()) {
-            let first = claimant.asked_millis.map_or(now.millis(), |(first, _)| first);
-            claimant.asked_millis = Some((first, now.millis()));
+            claimant.asks(now);
+        }
+    }
+
+    /// A host of NFSv3 asks for something new, and is put off.
+    pub(crate) fn put_off_host(&self, host: &ClientName, now: Now) {
+        if let Some(claimant) = lock(&self.inner).claimants.get_mut(host) {
+            claimant.asks(now);
+        }
+    }
+
+    /// Whether a host of NFSv3 may claim now.
+    pub(crate) fn may_host_reclaim(&self, host: &ClientName, now: Now) -> bool {
+        if !self.is_active() {
+            return false;
+        }
+        let mut inner = lock(&self.inner);
+        if inner.phase != Phase::Claiming {
+            return false;
+        }
+        let Some(claimant) = inner.claimants.get_mut(host) else { return false };
+        claimant.asked_millis = None;
+        claimant.settled = true;
+        inner.last_claim_millis = Some(now.millis());
+        true
+    }
+
+    /// A host of NFSv3 knows of the restart: from now on it counts what it asks for.
+    pub(crate) fn told_host(&self, host: &ClientName) {
+        if let Some(claimant) = lock(&self.inner).claimants.get_mut(host) {
+            claimant.told = true;
+            claimant.asked_millis = None;
         }
     }
 
@@ -333,6 +377,10 @@ impl State {
     /// A record asked for by [`Effect::RecordClient`] is on stable storage. If it is not wanted any more by now,
     /// `effects` says so.
     pub fn client_recorded(&self, record: &ClientRecord, effects: &mut Vec<Effect>) {
+        if record.owner.protocol == Protocol::Nlm {
+            self.host_recorded(&record.owner, effects);
+            return;
+        }
         let mut owners = self.clients.owners();
         let owner = owners.get_mut(&record.owner);
         match owner {
@@ -354,6 +402,7 @@ impl State {
     /// Ends grace if it can end.
     pub(crate) fn end_grace(&self, now: Now, effects: &mut Vec<Effect>) {
         let Some(forget) = self.grace.ending(now, &self.config) else { return };
+        self.hosts.unrecord(&forget);
         let mut owners = self.clients.owners();
         for name in &forget {
             if let Some(owner) = owners.get_mut(name) {

@@ -12,6 +12,7 @@ mod copy;
 mod effect;
 mod file;
 mod grace;
+mod hosts;
 mod owner;
 mod record;
 mod session;
@@ -32,9 +33,10 @@ pub use effect::Effect;
 pub use file::{
     Attributes, ByteRange, Change, Claim, Closed, Conflict, Delegation, DelegationInfo, FileCounts,
     Grant, IoAccess, IoGrant, LockArgs, LockBy, LockFailure, LockGrant, LockInfo, LockKind,
-    LockUndo, Locker, Offer, OpenArgs, OpenInfo, OpenUndo, Opened, Opener, Share, Want, WantKind,
-    WhyNot, WriteHolder,
+    LockUndo, Locker, NlmLock, NlmShareArgs, NlmUndo, Offer, OpenArgs, OpenInfo, OpenUndo, Opened,
+    Opener, Release, Share, Want, WantKind, WhyNot, WriteHolder,
 };
+pub use hosts::HostInfo;
 pub use owner::{Heard, Replay, SeqOp, Turn};
 pub use record::{ClientName, ClientRecord, Protocol, RecordOrder};
 pub use session::{

@@ -4,23 +4,25 @@ use std::collections::BTreeMap;
 
 use crate::Principal;
 
-/// Which family of minor versions a client speaks. The two have nothing in common but the
-/// server: the same name in both is two clients (RFC 8881 §2.4.1 lets us choose).
+/// What a client speaks. The protocols have nothing in common but the server: the same name in two
+/// of them is two clients (RFC 8881 §2.4.1 lets us choose).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Protocol {
     /// NFSv4.0: clients introduce themselves by SETCLIENTID.
     V40,
     /// NFSv4.1 and later: by `EXCHANGE_ID`.
     V41,
+    /// The lock manager of NFSv3: hosts do not introduce themselves, and are known by their address.
+    Nlm,
 }
 
 /// A client's own name for itself, which stays the same over its restarts
 /// (RFC 8881 §2.4, `co_ownerid`; RFC 7530 §9.1.1, `nfs_client_id4.id`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClientName {
-    /// The family of minor versions.
+    /// What it speaks.
     pub protocol: Protocol,
-    /// The name, at most 1024 bytes.
+    /// The name, at most 1024 bytes; of a host of NFSv3 its address as text.
     pub bytes: Box<[u8]>,
 }
 

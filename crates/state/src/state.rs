@@ -1,4 +1,4 @@
-//! All state of NFSv4.
+//! All state of NFSv4, and the locks of NFSv3.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -6,12 +6,13 @@ use crate::client::Clients;
 use crate::copy::Copies;
 use crate::file::Files;
 use crate::grace::Grace;
+use crate::hosts::Hosts;
 use crate::session::Sessions;
 use crate::{ClientRecord, Config, Now};
 
-/// All state of NFSv4. Many threads may use it at once.
+/// All state of NFSv4, and the locks of NFSv3. Many threads may use it at once.
 ///
-/// Order of locks, outermost first: the registry of clients; one session; one client; grace; the
+/// Order of locks, outermost first: the hosts of NFSv3; the registry of clients; one session; one client; grace; the
 /// pieces of `Sharded` maps. Files are never called with any of
 /// them held.
 #[derive(Debug)]
@@ -26,6 +27,7 @@ pub struct State {
     pub(crate) grace: Grace,
     pub(crate) files: Files,
     pub(crate) copies: Copies,
+    pub(crate) hosts: Hosts,
 }
 
 impl State {
@@ -50,6 +52,7 @@ impl State {
             grace: Grace::new(recovered, now),
             files: Files::new(instance, seed),
             copies: Copies::default(),
+            hosts: Hosts::default(),
             config,
         }
     }

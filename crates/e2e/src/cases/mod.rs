@@ -78,6 +78,7 @@ mod connections;
 mod directory;
 mod exports;
 mod fio;
+mod locks;
 mod mount;
 mod moved;
 mod people;
@@ -102,6 +103,7 @@ pub fn all() -> Vec<Case> {
         postgres::CASES,
         bench::CASES,
         two::CASES,
+        locks::CASES,
         connections::CASES,
         restart::CASES,
         moved::CASES,

@@ -50,7 +50,9 @@ impl Grace {
     fn can_end(&self, now: u64) -> bool {
         let told = |(name, claimant): (&ClientName, &Claimant)| match name.protocol {
             Protocol::V41 => claimant.settled,
-            Protocol::V40 => claimant.asked.is_some_and(|(first, last)| last - first >= CLAIMING),
+            Protocol::V40 | Protocol::Nlm => {
+                claimant.asked.is_some_and(|(first, last)| last - first >= CLAIMING)
+            }
         };
         let passed = now - self.start;
         let claiming = self.last_claim.is_some_and(|last| now - last < CLAIMING);

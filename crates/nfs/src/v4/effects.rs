@@ -11,6 +11,7 @@ use super::callback::Message;
 use super::fault::Fault;
 use super::setup::{Records, Shared};
 use crate::ExportId;
+use crate::nlm::Wanted;
 use crate::peer::Peer;
 
 impl Shared {
@@ -27,6 +28,13 @@ impl Shared {
 
     /// Does all of it. What has to be durable and cannot be made so keeps the client waiting.
     pub(crate) fn perform(&self, effects: Vec<Effect>) -> Result<(), Fault> {
+        let done = self.perform_all(effects);
+        self.nlm_turns();
+        done
+    }
+
+    /// The same, but hosts of NFSv3 whose turn it is have to wait for [`Shared::nlm_turns`].
+    pub(crate) fn perform_all(&self, effects: Vec<Effect>) -> Result<(), Fault> {
         let mut done = Ok(());
         let mut effects = VecDeque::from(effects);
         while let Some(effect) = effects.pop_front() {
@@ -45,9 +53,11 @@ impl Shared {
             Effect::RecordClient { record, version } => {
                 self.record(&record.owner, version, |records| records.put(&record))?;
                 self.state.client_recorded(&record, more);
+                self.watch_host(&record.owner);
                 Ok(())
             }
             Effect::ForgetClient { name, version } => {
+                self.unwatch_host(&name);
                 let removed = self.record(&name, version, |records| records.remove(&name));
                 if removed.is_err() {
                     // Nobody asks for it again.
@@ -68,6 +78,10 @@ impl Shared {
             }
             Effect::NotifyLock { client, owner, file } => {
                 self.tell(client, Message::NotifyLock { owner, file });
+                Ok(())
+            }
+            Effect::NlmTurn { locker, file, bytes, write } => {
+                self.nlm.add_turn(Wanted::new(locker, file, bytes, write));
                 Ok(())
             }
             Effect::ProbeCallback { client } => {
@@ -139,6 +153,8 @@ impl Shared {
         // What failed has been logged, and comes again.
         let _ = self.perform(effects);
         self.tick_local_waits();
+        self.tick_nlm();
+        self.tick_nsm();
         self.tick_callbacks();
     }
 }

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hayase_proto::nfs4::Status;
-use hayase_state::{ByteRange, FileKey, LockGrant};
+use hayase_state::{ByteRange, Effect, FileKey};
 use hayase_vfs::{
     Access, Cred, Cx, Durability, Error, Handle, LocalLock, LockMode, LockRange, Vfs, Wait,
 };
@@ -43,22 +43,20 @@ impl Shared {
     /// is taken back, and that lock is told.
     pub(crate) fn show_lock(
         &self,
-        file: &Target,
+        vfs: &dyn Vfs,
+        key: &FileKey,
         bytes: ByteRange,
-        grant: &LockGrant,
-    ) -> Result<Option<LocalLock>, Fault> {
-        let key = file.key();
-        let lane = self.mirror.lane(&key);
-        let shown = self.show(file.vfs(), &key, bytes);
+        take_back: impl FnOnce(&mut Vec<Effect>),
+        effects: &mut Vec<Effect>,
+    ) -> Result<Option<LocalLock>, Error> {
+        let _lane = self.mirror.lane(key);
+        let shown = self.show(vfs, key, bytes);
         if matches!(shown, Ok(None) | Err(Error::NotSupported)) {
             return Ok(None);
         }
-        let mut effects = Vec::new();
-        self.state.lock_undo(self.now(), &grant.undo, &mut effects);
-        let _ = self.show(file.vfs(), &key, bytes);
-        drop(lane);
-        self.perform(effects)?;
-        Ok(shown?)
+        take_back(effects);
+        let _ = self.show(vfs, key, bytes);
+        shown
     }
 
     /// Locks of a file have gone.

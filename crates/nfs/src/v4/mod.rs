@@ -25,6 +25,8 @@ mod who;
 
 pub use callback::{Dialer, NoDialer, Replied};
 pub(crate) use copying::Copying;
+pub(crate) use fault::Fault;
+pub(crate) use mirror::local_lock;
 pub(crate) use pseudo::PseudoTree;
 pub(crate) use setup::Shared;
 pub use setup::{Clock, Delegations, NoRecords, Records, Setup};

@@ -15,7 +15,9 @@ use super::mirror::Mirror;
 use super::returns::Returns;
 use super::who::Addresses;
 use crate::handle::WireHandle;
-use crate::{ExportId, ExportTable, HandleKey};
+use crate::nlm::{Caller, NoCaller, Waits};
+use crate::nsm::Nsm;
+use crate::{ExportId, ExportTable, HandleKey, Limits};
 
 /// Where it is kept which clients may claim state after a restart (RFC 8881 §8.4.2.1).
 pub trait Records: Send + Sync {
@@ -80,6 +82,12 @@ pub struct Setup {
     pub delegations: Delegations,
     /// Users and groups by name.
     pub identities: Arc<Identities>,
+    /// Calls lock managers and status monitors of clients.
+    pub caller: Box<dyn Caller>,
+    /// This host's name, as clients of NFSv3 are told it.
+    pub host_name: Vec<u8>,
+    /// This host's state number for status monitors: odd, and another at every start.
+    pub nsm_state: i32,
 }
 
 impl Default for Setup {
@@ -97,11 +105,14 @@ impl Default for Setup {
             dialer: Box::new(NoDialer),
             delegations: Delegations::Guarded,
             identities: Arc::default(),
+            caller: Box::new(NoCaller),
+            host_name: b"hayase".to_vec(),
+            nsm_state: 1,
         }
     }
 }
 
-/// What all calls of NFSv4 share.
+/// What all calls of NFSv4, and of the lock manager of NFSv3, share.
 pub(crate) struct Shared {
     pub(crate) started: Time,
     pub(crate) identity: Vec<u8>,
@@ -116,8 +127,12 @@ pub(crate) struct Shared {
     /// Calls that may be held at once until a delegation is back.
     pub(super) held_calls: usize,
     pub(super) addresses: Addresses,
-    pub(super) exports: Arc<ArcSwap<ExportTable>>,
+    pub(crate) exports: Arc<ArcSwap<ExportTable>>,
     pub(super) dialer: Box<dyn Dialer>,
+    pub(crate) caller: Box<dyn Caller>,
+    pub(crate) nlm: Waits,
+    pub(crate) nsm: Nsm,
+    pub(crate) host_name: Vec<u8>,
     pub(crate) delegations: Delegations,
     /// File systems that say when a local program wants a file.
     pub(super) listening: Mutex<Vec<Weak<dyn Vfs>>>,
@@ -129,15 +144,15 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// `held_calls` may wait at once for a delegation to come back.
     pub(crate) fn new(
         setup: Setup,
         key: HandleKey,
         exports: Arc<ArcSwap<ExportTable>>,
-        held_calls: usize,
+        limits: &Limits,
     ) -> Self {
         let now = Now((setup.clock)());
         let lease_secs = setup.state.lease_secs;
+        let nsm = Nsm::new(&setup);
         let state = State::new(setup.state, setup.instance, setup.seed, setup.recovered, now);
         Shared {
             started: setup.started,
@@ -149,10 +164,14 @@ impl Shared {
             mirror: Mirror::default(),
             local_waits: LocalWaits::default(),
             returns: Returns::default(),
-            held_calls,
+            held_calls: limits.held_calls,
             addresses: Addresses::default(),
             exports,
             dialer: setup.dialer,
+            caller: setup.caller,
+            nlm: Waits::new(limits.lock_waits, limits.lock_waits_per_host),
+            nsm,
+            host_name: setup.host_name,
             delegations: setup.delegations,
             listening: Mutex::default(),
             unforgotten: Mutex::default(),
@@ -163,7 +182,7 @@ impl Shared {
     }
 
     /// The handle of a file as clients see it.
-    pub(super) fn seal(&self, file: &FileKey) -> WireHandle {
+    pub(crate) fn seal(&self, file: &FileKey) -> WireHandle {
         self.key.seal(ExportId(file.export), &file.handle)
     }
 

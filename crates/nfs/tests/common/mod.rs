@@ -18,6 +18,8 @@ pub mod program {
     pub const NFS: u32 = 100_003;
     pub const MOUNT: u32 = 100_005;
     pub const NFSACL: u32 = 100_227;
+    pub const NLM: u32 = 100_021;
+    pub const NSM: u32 = 100_024;
 }
 
 /// Procedures of NFS version 3 (RFC 1813 §3).

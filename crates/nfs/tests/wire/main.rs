@@ -1,4 +1,4 @@
-//! Every procedure of NFSv3, NFSACL and MOUNT on the wire: literal calls in, replies checked
+//! Every procedure of NFSv3, NFSACL, MOUNT, NLM and NSM on the wire: literal calls in, replies checked
 //! word by word (RFC 1813, RFC 5531).
 #![allow(clippy::unwrap_used)] // also what is no test function here belongs to tests
 
@@ -17,6 +17,7 @@ mod filesystem;
 mod handles;
 mod link;
 mod listing;
+mod locks;
 mod lookup;
 mod mount;
 mod names;

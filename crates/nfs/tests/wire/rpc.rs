@@ -65,7 +65,7 @@ fn other_programs_versions_and_procedures_are_refused() {
     let client = lab.root();
     let call = |prog, vers, proc| answer(&client, &[7, 0, 2, prog, vers, proc, 0, 0, 0, 0]);
     let mismatch = |low, high| [accepted(7, 2), vec![low, high]].concat();
-    assert_eq!(call(100_021, 4, 0), accepted(7, 1)); // NLM
+    assert_eq!(call(100_026, 1, 0), accepted(7, 1)); // bootparam
     assert_eq!(call(0, 0, 0), accepted(7, 1));
     for vers in [0, 2, 5, u32::MAX] {
         assert_eq!(call(program::NFS, vers, 0), mismatch(3, 4));
@@ -73,6 +73,13 @@ fn other_programs_versions_and_procedures_are_refused() {
     for vers in [0, 2, 4, u32::MAX] {
         assert_eq!(call(program::MOUNT, vers, 0), mismatch(1, 3));
     }
+    for vers in [1, 3, 5] {
+        assert_eq!(call(program::NLM, vers, 0), mismatch(4, 4), "versions of NFSv2");
+    }
+    for proc in [17, 19, 24] {
+        assert_eq!(call(program::NLM, 4, proc), accepted(7, 3));
+    }
+    assert_eq!(call(program::NSM, 2, 0), mismatch(1, 1));
     for proc in [22, 23, u32::MAX] {
         assert_eq!(call(program::NFS, 3, proc), accepted(7, 3));
     }
@@ -82,11 +89,13 @@ fn other_programs_versions_and_procedures_are_refused() {
 }
 
 #[test]
-fn datagrams_reach_mount_only() {
+fn datagrams_reach_what_goes_with_nfs_only() {
     let lab = Lab::open();
     let client = lab.root().with_carrier(Carrier::Udp);
     assert_eq!(answer(&client, &[7, 0, 2, program::NFS, 3, 0, 0, 0, 0, 0]), accepted(7, 1));
-    assert_eq!(answer(&client, &[7, 0, 2, program::MOUNT, 3, 0, 0, 0, 0, 0]), accepted(7, 0));
+    for (prog, vers) in [(program::MOUNT, 3), (program::NLM, 4), (program::NSM, 1)] {
+        assert_eq!(answer(&client, &[7, 0, 2, prog, vers, 0, 0, 0, 0, 0]), accepted(7, 0));
+    }
     let mut reply = client.mount(mnt::MNT, &args().opaque("/srv"));
     reply.is([stat::OK]);
 }

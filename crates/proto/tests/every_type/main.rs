@@ -6,7 +6,10 @@ mod mount;
 mod nfs3;
 mod nfs4;
 mod nfsacl;
+mod nlm;
+mod nsm;
 mod portmap;
+mod rquota;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -39,6 +42,9 @@ fn all_samples() -> Vec<Sample> {
     nfs3::add(&mut samples);
     nfs4::add(&mut samples);
     nfsacl::add(&mut samples);
+    nlm::add(&mut samples);
+    nsm::add(&mut samples);
+    rquota::add(&mut samples);
     mount::add(&mut samples);
     portmap::add(&mut samples);
     samples
@@ -100,6 +106,9 @@ fn every_type_of_the_source_is_listed() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = vec![
         ("nfsacl", src.join("nfsacl.rs")),
+        ("nlm", src.join("nlm.rs")),
+        ("nsm", src.join("nsm.rs")),
+        ("rquota", src.join("rquota.rs")),
         ("mount", src.join("mount.rs")),
         ("pmap", src.join("portmap/pmap.rs")),
         ("rpcb", src.join("portmap/rpcb.rs")),

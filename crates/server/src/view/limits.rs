@@ -65,7 +65,7 @@ pub(crate) fn of_server(facts: &Facts) -> Vec<Bound> {
     let mut bounds = Bounds(Vec::new());
     let usage = facts.used.map(|(usage, _)| usage);
     bounds.transport(&facts.transport, facts.used.map(|(_, connections)| connections));
-    bounds.nfs(&facts.nfs);
+    bounds.nfs(&facts.nfs, usage.as_ref());
     bounds.state(&facts.state, usage.as_ref());
     bounds.add("files.open", facts.files.files, Count, "descriptors kept open for clients");
     bounds.0
@@ -123,7 +123,7 @@ impl Bounds {
         self.add("transport.stalled", stalled.as_secs(), Seconds, "a connection in mid-call");
     }
 
-    fn nfs(&mut self, limits: &hayase_nfs::Limits) {
+    fn nfs(&mut self, limits: &hayase_nfs::Limits, usage: Option<&Usage>) {
         let hayase_nfs::Limits {
             transfer_bytes,
             listing_bytes,
@@ -133,6 +133,8 @@ impl Bounds {
             mount_list,
             held_calls,
             mount_links,
+            lock_waits,
+            lock_waits_per_host,
             copy_threads,
         } = *limits;
         self.add("nfs.transfer_bytes", transfer_bytes, Bytes, "one READ or WRITE");
@@ -143,6 +145,10 @@ impl Bounds {
         self.add("nfs.mount_list", mount_list, Count, "mounts that showmount lists");
         self.add("nfs.mount_links", mount_links, Count, "symbolic links in a mounted path");
         self.add("nfs.held_calls", held_calls, Count, "calls that wait for a delegation");
+        self.add("nfs.lock_waits", lock_waits, Count, "locks that NFSv3 clients wait for");
+        self.used(usage.map(|usage| usage.lock_waits));
+        let meaning = "those of one NFSv3 client";
+        self.add("nfs.lock_waits_per_host", lock_waits_per_host, Count, meaning);
         self.add("nfs.copy_threads", copy_threads, Count, "threads for long copies");
     }
 
@@ -163,6 +169,8 @@ impl Bounds {
             delegations,
             copies_per_client,
             copies,
+            hosts,
+            locks_per_host,
         } = *limits;
         self.add("state.clients", clients, Count, "clients of NFSv4");
         self.used(usage.map(|usage| usage.clients));
@@ -185,6 +193,10 @@ impl Bounds {
         self.add("state.copies_per_client", copies_per_client, Count, "long copies of one client");
         self.add("state.copies", copies, Count, "long copies in all");
         self.used(usage.map(|usage| usage.copies));
+        self.add("state.hosts", hosts, Count, "NFSv3 clients that hold locks");
+        self.used(usage.map(|usage| usage.hosts));
+        let meaning = "locks and shares of one NFSv3 client";
+        self.add("state.locks_per_host", locks_per_host, Count, meaning);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Clients, sessions, opens and locks, as they are told.
 
 use hayase_nfs::NfsService;
-use hayase_state::{ClientInfo, Locker, Protocol, Standing};
+use hayase_state::{ClientInfo, HostInfo, Locker, Protocol, Standing};
 use serde::{Deserialize, Serialize};
 
 /// Most entries of one answer.
@@ -22,14 +22,14 @@ impl<T> Listing<T> {
     }
 }
 
-/// A client of NFSv4.
+/// A client of NFSv4, or one of NFSv3 that holds locks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientView {
-    /// Its id, in hexadecimal.
+    /// Its id, in hexadecimal; of NFSv3 its address.
     pub id: String,
     /// Its name for itself; what is not printable is escaped.
     pub name: String,
-    /// The minor version it introduced itself in, such as `4.2`.
+    /// The version it introduced itself in, such as `4.2`; or `3`.
     pub version: String,
     /// `active`, `courteous` (its lease is over) or `unconfirmed`.
     pub standing: String,
@@ -92,8 +92,10 @@ pub struct OpenView {
 /// A locked range.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockView {
-    /// The client's id; none of a host of NFSv3.
-    pub client: Option<String>,
+    /// The client: its id, or of NFSv3 its address.
+    pub client: String,
+    /// What it speaks: `v4`, or `nlm` with NFSv3.
+    pub protocol: String,
     /// `read` or `write`.
     pub kind: String,
     /// The first byte.
@@ -104,6 +106,14 @@ pub struct LockView {
     pub path: String,
     /// The client's name for who locked it, in hexadecimal.
     pub owner: String,
+    /// The same for people to read, if it can be: Linux names the process.
+    pub owner_text: Option<String>,
+}
+
+/// Bytes as text if they are nothing else.
+fn text(bytes: &[u8]) -> Option<String> {
+    let readable = !bytes.is_empty() && bytes.iter().all(u8::is_ascii_graphic);
+    readable.then(|| String::from_utf8_lossy(bytes).into_owned())
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -130,6 +140,7 @@ fn client(info: ClientInfo) -> ClientView {
         version: match info.name.protocol {
             Protocol::V40 => "4.0".to_owned(),
             Protocol::V41 => format!("4.{}", info.minor_version),
+            Protocol::Nlm => "3".to_owned(),
         },
         standing: match info.standing {
             Standing::Unconfirmed => "unconfirmed",
@@ -150,8 +161,29 @@ fn client(info: ClientInfo) -> ClientView {
     }
 }
 
+fn host(info: &HostInfo) -> ClientView {
+    ClientView {
+        id: String::from_utf8_lossy(&info.address).into_owned(),
+        name: info.name.escape_ascii().to_string(),
+        version: "3".to_owned(),
+        standing: "active".to_owned(),
+        idle_secs: info.idle_secs,
+        sessions: 0,
+        has_state: info.held > 0,
+        callback_works: false,
+        recorded: info.recorded,
+        implementation: None,
+        callback_address: None,
+    }
+}
+
 pub(crate) fn clients(service: &NfsService) -> Listing<ClientView> {
-    Listing::of(service.clients(), client)
+    let hosts = service.hosts();
+    let mut listing = Listing::of(service.clients(), client);
+    listing.total += hosts.len();
+    let room = LISTED.saturating_sub(listing.entries.len());
+    listing.entries.extend(hosts.iter().take(room).map(host));
+    listing
 }
 
 pub(crate) fn sessions(service: &NfsService) -> Listing<SessionView> {
@@ -195,13 +227,19 @@ pub(crate) fn opens(service: &NfsService) -> Listing<OpenView> {
 pub(crate) fn locks(service: &NfsService) -> Listing<LockView> {
     Listing::of(service.locks(), |lock| LockView {
         client: match &lock.locker {
-            Locker::V4 { client, .. } => Some(client_id(*client)),
-            Locker::Nlm { .. } => None,
+            Locker::V4 { client, .. } => client_id(*client),
+            Locker::Nlm { host, .. } => String::from_utf8_lossy(host).into_owned(),
         },
+        protocol: match &lock.locker {
+            Locker::V4 { .. } => "v4",
+            Locker::Nlm { .. } => "nlm",
+        }
+        .to_owned(),
         kind: if lock.write { "write" } else { "read" }.to_owned(),
         start: lock.bytes.start(),
         last: (lock.bytes.last() != u64::MAX).then(|| lock.bytes.last()),
         path: service.path_of(&lock.file),
         owner: hex(lock.locker.owner()),
+        owner_text: text(lock.locker.owner()),
     })
 }

@@ -95,8 +95,8 @@ impl State {
             .min_by_key(|client| (client.lease().last_millis(), client.id()))
     }
 
-    /// What has to be done once a second: unconfirmed clients and courtesy end, delegations that are not returned
-    /// are revoked, grace ends. The effects have to be performed before the next call.
+    /// What has to be done once a second: unconfirmed clients and courtesy end, delegations that are not
+    /// returned are revoked, grace ends, hosts that hold nothing are forgotten. The effects have to be performed before the next call.
     pub fn tick(&self, now: Now) -> Vec<Effect> {
         let mut effects = Vec::new();
         let (lease, courtesy) = (self.config.lease_millis(), self.config.courtesy_millis());
@@ -113,6 +113,7 @@ impl State {
         self.relieve_reply_cache(now, &mut effects);
         self.revoke_overdue(now, &mut effects);
         self.end_grace(now, &mut effects);
+        self.forget_idle_hosts(now, &mut effects);
         self.clients.shrink();
         effects
     }

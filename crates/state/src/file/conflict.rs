@@ -67,6 +67,9 @@ impl File {
         if !self.shares.conflict_with(share) {
             return Ok(yielding);
         }
+        if self.nlm_share_clash(share) {
+            return Err(Status::ShareDenied);
+        }
         let lease = std::time::Duration::from_secs(u64::from(config.lease_secs));
         let a_lease_ago = Now(now.0.saturating_sub(lease));
         for (number, open) in self.opens.iter() {

@@ -1,5 +1,6 @@
 //! Taking away all that clients have of one export, which is not there any more.
 
+use super::Release;
 use super::open_file::File;
 use crate::{Effect, FileKey, Now, State};
 
@@ -17,7 +18,9 @@ impl State {
                     self.files.recalls.remove(&lent);
                     effects.push(Effect::DelegationEnded { file: key });
                 }
-                if file.take_all_state() {
+                let of_v4 = file.take_all_opens();
+                let (_, of_hosts) = self.nlm_take_from(file, &Release::default());
+                if of_v4 || of_hosts {
                     file.locks_went(key, now, effects);
                 }
                 if shard.tidy(key) {
@@ -29,16 +32,12 @@ impl State {
 }
 
 impl File {
-    /// Removes all opens and locks; whether ranges went.
-    fn take_all_state(&mut self) -> bool {
+    /// Removes all opens, with what was locked through them; whether ranges went.
+    fn take_all_opens(&mut self) -> bool {
         let opens: Vec<u64> = self.opens.iter().map(|(number, _)| number).collect();
         let mut released = false;
         for number in opens {
             released |= self.remove_open(number).is_some_and(|(_, released)| released);
-        }
-        let Some(locks) = self.locks_mut() else { return released };
-        for locker in locks.nlm_lockers(|_| true) {
-            released |= locks.unlock_nlm(&locker, super::ByteRange::ALL);
         }
         released
     }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use super::hash::Numbers;
 use super::range::ByteRange;
 use super::ranges::{Range, Ranges};
-use super::waiters::{Waiters, can_have};
+use super::share::Share;
+use super::waiters::{Turn, Waiters, can_have};
 use crate::client::Client;
 use crate::owner::Owner;
 use crate::{ClientId, Now};
@@ -24,7 +25,7 @@ pub enum Locker {
     },
     /// A lock owner of the network lock manager that goes with NFSv3.
     Nlm {
-        /// The host's name for itself.
+        /// The host's address as text.
         host: Arc<[u8]>,
         /// The process, as far as the host tells.
         svid: u32,
@@ -135,6 +136,16 @@ pub(crate) struct LockTable {
     states: HashMap<u64, LockState, Numbers>,
     by_owner: BTreeMap<(u64, u32), u64>,
     waiters: Waiters,
+    /// In which state of its host each locker of the lock manager locked last.
+    nlm_states: HashMap<u32, i32>,
+    nlm_shares: Vec<NlmShare>,
+}
+
+/// A file as a host of NFSv3 has it open (`NLM4_SHARE`).
+#[derive(Debug)]
+pub(crate) struct NlmShare {
+    pub(crate) locker: Locker,
+    pub(crate) share: Share,
 }
 
 impl LockTable {
@@ -265,34 +276,106 @@ impl LockTable {
         }
     }
 
-    /// Locks a range for the lock manager. It must be free of conflicts.
-    pub(crate) fn lock_nlm(&mut self, locker: &Locker, bytes: ByteRange, write: bool) {
-        let had = self.nlm_holder(locker);
-        let number = if let Some((number, _)) = had { number } else { self.lockers.hold(locker) };
+    /// Locks a range for the lock manager, whose host is in this state. It must be free of
+    /// conflicts. Returns what the locker had locked there before.
+    pub(crate) fn lock_nlm(
+        &mut self,
+        locker: &Locker,
+        (bytes, write): (ByteRange, bool),
+        state: i32,
+    ) -> Vec<Range> {
         self.waiters.leave(locker, bytes);
-        let holder = NLM | u64::from(number);
-        self.ranges.lock(Range { bytes, write, locker: number, holder });
+        let (number, holder) = self.nlm_holder_or_new(locker);
+        self.nlm_states.insert(number, state);
+        self.ranges.lock(Range { bytes, write, locker: number, holder })
     }
 
     /// Unlocks a range for the lock manager; whether any of it was locked.
     pub(crate) fn unlock_nlm(&mut self, locker: &Locker, bytes: ByteRange) -> bool {
         self.waiters.leave(locker, bytes);
-        let Some((number, holder)) = self.nlm_holder(locker) else { return false };
+        let Some((number, _)) = self.nlm_holder(locker) else { return false };
         let was = self.ranges.unlock(bytes, number);
-        if self.ranges.held_by(holder) == 0 {
-            self.lockers.let_go(number);
-        }
+        self.tidy_nlm(number);
         was
     }
 
-    /// The lock manager's lockers that hold something and fit.
-    pub(crate) fn nlm_lockers(&self, fits: impl Fn(&Locker) -> bool) -> Vec<Locker> {
-        self.lockers
-            .index
-            .keys()
-            .filter(|locker| matches!(locker, Locker::Nlm { .. }) && fits(locker))
-            .cloned()
+    /// Undoes a [`lock_nlm`](LockTable::lock_nlm).
+    pub(crate) fn restore_nlm(&mut self, locker: &Locker, bytes: ByteRange, before: &[Range]) {
+        let (number, holder) = self.nlm_holder_or_new(locker);
+        let before: Vec<Range> =
+            before.iter().map(|range| Range { locker: number, holder, ..*range }).collect();
+        self.ranges.restore(bytes, number, &before);
+        self.tidy_nlm(number);
+    }
+
+    /// Whether a locker of the lock manager has all of a range locked, for writing if that is
+    /// asked for.
+    pub(crate) fn nlm_holds(&self, locker: &Locker, bytes: ByteRange, write: bool) -> bool {
+        let Some((number, _)) = self.nlm_holder(locker) else { return false };
+        let mut next = Some(bytes.start());
+        for range in self.ranges.overlapping(bytes) {
+            let covers = range.locker == number && (range.write || !write);
+            if covers && next.is_some_and(|next| range.bytes.start() <= next) {
+                next = range.bytes.last().checked_add(1);
+            }
+        }
+        next.is_none_or(|next| next > bytes.last())
+    }
+
+    /// The lock manager's lockers that hold something and fit, each with the state in which its
+    /// host was when it locked last.
+    pub(crate) fn nlm_lockers(&self, fits: impl Fn(&Locker, i32) -> bool) -> Vec<Locker> {
+        self.nlm_states
+            .iter()
+            .filter_map(|(number, state)| {
+                let locker = self.lockers.name(*number)?;
+                fits(locker, *state).then(|| locker.clone())
+            })
             .collect()
+    }
+
+    /// Whether the lock manager has anything here.
+    pub(crate) fn has_nlm(&self) -> bool {
+        !self.nlm_states.is_empty() || !self.nlm_shares.is_empty()
+    }
+
+    /// Whether anybody waits.
+    pub(crate) fn has_waiters(&self) -> bool {
+        !self.waiters.is_empty()
+    }
+
+    fn nlm_holder_or_new(&mut self, locker: &Locker) -> (u32, u64) {
+        self.nlm_holder(locker).unwrap_or_else(|| {
+            let number = self.lockers.hold(locker);
+            (number, NLM | u64::from(number))
+        })
+    }
+
+    /// Forgets a locker of the lock manager that holds nothing any more.
+    fn tidy_nlm(&mut self, number: u32) {
+        if self.ranges.held_by(NLM | u64::from(number)) == 0 {
+            self.nlm_states.remove(&number);
+            self.lockers.let_go(number);
+        }
+    }
+
+    /// The files that hosts of NFSv3 have open with a deny mode.
+    pub(crate) fn nlm_shares(&self) -> &[NlmShare] {
+        &self.nlm_shares
+    }
+
+    pub(crate) fn nlm_shares_mut(&mut self) -> &mut Vec<NlmShare> {
+        &mut self.nlm_shares
+    }
+
+    /// A locker waits no more.
+    pub(crate) fn leave(&mut self, locker: &Locker, bytes: ByteRange) {
+        self.waiters.leave(locker, bytes);
+    }
+
+    /// Forgets who waits, of some lockers.
+    pub(crate) fn forget_waiting(&mut self, which: impl Fn(&Locker) -> bool) {
+        self.waiters.forget_lockers(which);
     }
 
     /// The number of a lock manager's locker that holds something.
@@ -307,8 +390,8 @@ impl LockTable {
         self.waiters.forget_client(client);
     }
 
-    /// Locks went away: the clients whose turn it is now, and their owners.
-    pub(crate) fn turns(&mut self, now: Now) -> Vec<(ClientId, Arc<[u8]>)> {
+    /// Locks went away: those whose turn it is now.
+    pub(crate) fn turns(&mut self, now: Now) -> Vec<Turn> {
         let LockTable { ranges, lockers, waiters, .. } = self;
         if waiters.is_empty() {
             return Vec::new();

@@ -8,6 +8,7 @@ use super::lent::Lent;
 use super::lock_table::LockTable;
 use super::right::Right;
 use super::share::{Opened, Share, ShareCounts};
+use super::waiters::Turn;
 use crate::client::Client;
 use crate::owner::Owner;
 use crate::{ClientId, Effect, FileKey, Now};
@@ -135,10 +136,14 @@ pub(crate) struct Left {
 }
 
 impl File {
-    /// Whether nothing has to be remembered. Who waits for a lock does so through an open.
+    /// Whether nothing has to be remembered. Who waits for a lock does so through an open, or, by the
+    /// lock manager, is remembered elsewhere too.
     pub(crate) fn is_empty(&self) -> bool {
-        let unlocked =
-            |locks: &LockTable| locks.ranges().len() == 0 && locks.states().next().is_none();
+        let unlocked = |locks: &LockTable| {
+            locks.ranges().len() == 0
+                && locks.states().next().is_none()
+                && locks.nlm_shares().is_empty()
+        };
         self.opens.len() == 0 && self.lent.is_empty() && self.locks.as_deref().is_none_or(unlocked)
     }
 
@@ -243,10 +248,9 @@ impl File {
     /// Tells those who wait for locks that were freed.
     pub(crate) fn call_waiters(&mut self, key: FileKey, now: Now, effects: &mut Vec<Effect>) {
         let turns = self.locks.as_mut().map(|locks| locks.turns(now)).unwrap_or_default();
-        effects.extend(turns.into_iter().map(|(client, owner)| Effect::NotifyLock {
-            client,
-            owner,
-            file: key,
+        effects.extend(turns.into_iter().map(|turn| match turn {
+            Turn::V4(client, owner) => Effect::NotifyLock { client, owner, file: key },
+            Turn::Nlm(locker, bytes, write) => Effect::NlmTurn { locker, file: key, bytes, write },
         }));
     }
 

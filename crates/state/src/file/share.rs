@@ -38,6 +38,14 @@ impl Share {
         }
     }
 
+    /// The modes of `NLM4_SHARE`'s arguments. Unlike an open, a share may do nothing but deny.
+    pub(crate) fn nlm(access: u32, deny: u32) -> Result<Share, Status> {
+        match (access, deny) {
+            (0..=3, 0..=3) => Ok(Share { access: access as u8, deny: deny as u8 }),
+            _ => Err(Status::Inval),
+        }
+    }
+
     /// The same access with another deny mode.
     #[must_use]
     pub const fn denying(self, read: bool, write: bool) -> Share {

@@ -34,6 +34,15 @@ pub(crate) struct Waiter {
     told: bool,
 }
 
+/// Whose turn it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// A client of NFSv4, which has to ask again, and its owner.
+    V4(ClientId, Arc<[u8]>),
+    /// A locker of the lock manager, for which we try again.
+    Nlm(Locker, ByteRange, bool),
+}
+
 /// The places of a file, the longest waiting first.
 #[derive(Debug, Default)]
 pub(crate) struct Waiters(Vec<Waiter>);
@@ -88,6 +97,11 @@ impl Waiters {
         self.0.retain(|waiter| waiter.locker != *locker);
     }
 
+    /// None of these lockers will come back.
+    pub(crate) fn forget_lockers(&mut self, which: impl Fn(&Locker) -> bool) {
+        self.0.retain(|waiter| !which(&waiter.locker));
+    }
+
     /// The client will not come back.
     pub(crate) fn forget_client(&mut self, client: ClientId) {
         self.0.retain(|waiter| waiter.locker.client() != Some(client));
@@ -116,13 +130,9 @@ impl Waiters {
             })
     }
 
-    /// Locks went away: names the clients whose turn it is, once each
-    /// (`CB_NOTIFY_LOCK`, RFC 8881 §20.11).
-    pub(crate) fn freed(
-        &mut self,
-        now: Now,
-        can_have: impl Fn(&Waiter) -> bool,
-    ) -> Vec<(ClientId, Arc<[u8]>)> {
+    /// Locks went away: names those whose turn it is, once each
+    /// (`CB_NOTIFY_LOCK`, RFC 8881 §20.11; `NLM4_GRANTED`).
+    pub(crate) fn freed(&mut self, now: Now, can_have: impl Fn(&Waiter) -> bool) -> Vec<Turn> {
         let mut turns = Vec::new();
         let mut taken: Vec<(ByteRange, bool)> = Vec::new();
         for waiter in self.0.iter_mut().filter(|waiter| now <= waiter.held_until) {
@@ -133,11 +143,13 @@ impl Waiters {
                 continue;
             }
             taken.push((waiter.bytes, waiter.write));
-            if let Locker::V4 { client, owner } = &waiter.locker
-                && !std::mem::replace(&mut waiter.told, true)
-            {
-                turns.push((*client, Arc::clone(owner)));
+            if std::mem::replace(&mut waiter.told, true) {
+                continue;
             }
+            turns.push(match &waiter.locker {
+                Locker::V4 { client, owner } => Turn::V4(*client, Arc::clone(owner)),
+                nlm @ Locker::Nlm { .. } => Turn::Nlm(nlm.clone(), waiter.bytes, waiter.write),
+            });
         }
         turns
     }
@@ -204,7 +216,7 @@ mod tests {
         for who in 1..=2 {
             waiters.denied(at(0), LEASE, &locker(who), ByteRange::ALL, true);
         }
-        assert_eq!(waiters.freed(at(1), |_| true), [(ClientId(1), Arc::from(&[1][..]))]);
+        assert_eq!(waiters.freed(at(1), |_| true), [Turn::V4(ClientId(1), Arc::from(&[1][..]))]);
         assert_eq!(waiters.freed(at(1), |_| true), []);
         waiters.denied(at(2), LEASE, &locker(1), ByteRange::ALL, true);
         assert_eq!(waiters.freed(at(3), |_| true).len(), 1);

@@ -29,9 +29,9 @@ use LockKind::{Flock, Open as OpenFile, Process};
 use LockMode::{Exclusive, Shared, Unlocked};
 
 /// All of a file.
-const ALL: (u64, u64) = (0, 0);
+pub(in crate::cases) const ALL: (u64, u64) = (0, 0);
 
-fn refused(result: Result<()>, what: &str) -> Result<()> {
+pub(in crate::cases) fn refused(result: Result<()>, what: &str) -> Result<()> {
     fails(result, Errno::AGAIN, what)
 }
 
@@ -56,7 +56,12 @@ fn conflicts(scene: &mut Scene) -> Result<()> {
 }
 
 /// Parts of a file, by `fcntl(2)`.
-fn ranges(a: &Session, mine: FileId, b: &Session, other: FileId) -> Result<()> {
+pub(in crate::cases) fn ranges(
+    a: &Session,
+    mine: FileId,
+    b: &Session,
+    other: FileId,
+) -> Result<()> {
     a.lock(mine, Process, Exclusive, (100, 100))?;
     for range in [(100, 100), (0, 101), (199, 1), (150, 0), ALL] {
         refused(b.lock(other, Process, Exclusive, range), &format!("to write {range:?}"))?;
@@ -94,7 +99,13 @@ fn ranges(a: &Session, mine: FileId, b: &Session, other: FileId) -> Result<()> {
 }
 
 /// All of a file, by each system call.
-fn whole(a: &Session, mine: FileId, b: &Session, other: FileId, kind: LockKind) -> Result<()> {
+pub(in crate::cases) fn whole(
+    a: &Session,
+    mine: FileId,
+    b: &Session,
+    other: FileId,
+    kind: LockKind,
+) -> Result<()> {
     a.lock(mine, kind, Exclusive, ALL)?;
     refused(b.lock(other, kind, Exclusive, ALL), "to write")?;
     refused(b.lock(other, kind, Shared, ALL), "to read")?;
@@ -109,7 +120,7 @@ fn whole(a: &Session, mine: FileId, b: &Session, other: FileId, kind: LockKind) 
 }
 
 /// Waits for a lock in a thread of its own; how long after `release` it came.
-fn wait_until_released(
+pub(in crate::cases) fn wait_until_released(
     waiter: &Session,
     file: FileId,
     kind: LockKind,

@@ -14,7 +14,7 @@ use crate::version::Version::{self, V40, V41, V42};
 mod copies;
 mod delegations;
 mod features;
-mod locks;
+pub(in crate::cases) mod locks;
 mod mount;
 mod names;
 mod pseudo;

@@ -49,7 +49,13 @@ pub(crate) fn lock(
         let granted = locked.map_err(|failure| refused(failure, reply))?;
         let file = compound.file(Status::IsDir)?;
         v4.asks_for_lock(&key, &granted.locker);
-        if let Some(local) = v4.show_lock(file, bytes, &granted)? {
+        let mut effects = Vec::new();
+        let take_back = |effects: &mut Vec<_>| {
+            v4.state.lock_undo(v4.now(), &granted.undo, effects);
+        };
+        let shown = v4.show_lock(file.vfs(), &key, bytes, take_back, &mut effects);
+        v4.perform(effects)?;
+        if let Some(local) = shown? {
             // Clients of NFSv4.0 cannot be told.
             if kind.blocking && compound.minor > 0 {
                 v4.awaits_local(key, &granted.locker, (bytes, kind.write));

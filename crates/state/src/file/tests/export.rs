@@ -1,8 +1,8 @@
 use hayase_proto::nfs4::Status;
 
 use crate::file::testing::{Bench, WRITE, bytes, file};
-use crate::file::{ByteRange, LockKind, Share};
-use crate::{Effect, FileKey, State};
+use crate::file::{ByteRange, Locker, NlmLock, Share};
+use crate::{Effect, FileKey};
 
 /// A file of the export that goes.
 fn gone(n: u32) -> FileKey {
@@ -18,10 +18,19 @@ fn an_export_that_goes_takes_its_files_and_no_others() {
     bench.open(b, "o", gone(2), Share::READ);
     let kept = bench.open(a, "o", file(1), Share::BOTH);
     let kept_lock = bench.lock_new(a, (kept, "l"), file(1), bytes(0, 10), WRITE).unwrap();
-    let old = State::nlm_locker(b"old", 1, b"x");
-    let kind = LockKind { write: true, blocking: false };
+    let old = NlmLock {
+        locker: Locker::nlm(b"192.0.2.7", 1, b"x"),
+        host_name: b"old".as_slice().into(),
+        file: gone(3),
+        bytes: bytes(5, 1),
+        kind: WRITE,
+        state: 1,
+        monitored: true,
+        privileged: true,
+    };
     let (now, mut effects) = (bench.world.now, Vec::new());
-    bench.world.state.nlm_lock(now, &old, gone(3), bytes(5, 1), kind, false, &mut effects).unwrap();
+    bench.world.state.nlm_lock(now, &old, &mut effects).unwrap();
+    assert_eq!(bench.world.state.hosts(now)[0].held, 1);
     bench.effects();
 
     bench.world.state.forget_export(now, 7, &mut effects);
@@ -34,6 +43,7 @@ fn an_export_that_goes_takes_its_files_and_no_others() {
     // What is elsewhere goes on, and the client is not told that it lost anything.
     assert!(bench.lock_test(b, "l", file(1), bytes(0, 10), true).is_err());
     assert!(!bench.world.client(a).held.has_revoked());
+    assert_eq!(bench.world.state.hosts(now)[0].held, 0);
     bench.unlock(a, &kept_lock, file(1), ByteRange::ALL).unwrap();
     bench.close(a, &kept, file(1)).unwrap();
     bench.assert_nothing_is_left();

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use hayase_proto::nfs4::{StateId, Status};
 
 use crate::file::testing::{Bench, READ, WRITE, WRITE_WAIT, bytes, file, status_of};
-use crate::file::{ByteRange, Conflict, LockArgs, LockBy, LockFailure, LockKind, Locker, Share};
-use crate::{ClientId, Config, Effect, Limits, State};
+use crate::file::{ByteRange, Conflict, LockArgs, LockBy, LockFailure, Locker, Share};
+use crate::{ClientId, Config, Effect, Limits};
 
 fn locker(client: ClientId, owner: &str) -> Locker {
     Locker::V4 { client, owner: Arc::from(owner.as_bytes()) }
@@ -230,52 +230,6 @@ fn the_kernel_is_told_what_all_hold_together() {
         ]
     );
     assert_eq!(bench.world.state.locked(&file(2), bytes(0, 1)), [(bytes(0, 1), None)]);
-}
-
-#[test]
-fn nfsv3_and_nfsv4_share_the_table() {
-    // One lock table for all protocols: a lock of either keeps the other out.
-    let mut bench = Bench::new();
-    let a = bench.client("a");
-    let open = bench.open(a, "o", file(1), Share::BOTH);
-    let (now, host) = (bench.world.now, State::nlm_locker(b"host", 7, b"p"));
-    let nlm_lock = |bench: &mut Bench, range, kind: LockKind| {
-        let effects = &mut bench.world.effects;
-        bench.world.state.nlm_lock(now, &host, file(1), range, kind, false, effects)
-    };
-    nlm_lock(&mut bench, bytes(0, 10), WRITE).unwrap();
-    let lock = bench.lock_new(a, (open, "l"), file(1), bytes(5, 10), READ);
-    let conflict = Conflict { bytes: bytes(0, 10), write: true, locker: host.clone() };
-    assert_eq!(lock, Err(LockFailure::Denied(conflict)));
-    let lock = bench.lock_new(a, (open, "l"), file(1), bytes(10, 10), WRITE).unwrap();
-    assert_eq!(nlm_lock(&mut bench, bytes(5, 10), READ), Err(denied(bytes(10, 10), true, a, "l")));
-    nlm_lock(&mut bench, bytes(2, 4), READ).unwrap();
-    bench.unlock(a, &lock, file(1), ByteRange::ALL).unwrap();
-    bench.close(a, &open, file(1)).unwrap();
-    assert!(bench.world.state.is_known_file(&file(1)));
-    bench.effects();
-    bench.world.state.nlm_forget_host(now, b"host", &mut bench.world.effects);
-    bench.assert_nothing_is_left();
-    assert_eq!(
-        bench.effects(),
-        [Effect::LocksChanged { file: file(1) }, Effect::Unused { file: file(1) }]
-    );
-}
-
-#[test]
-fn nlm_unlocks_piece_by_piece() {
-    let mut bench = Bench::new();
-    let (now, host) = (bench.world.now, State::nlm_locker(b"host", 7, b"p"));
-    let effects = &mut bench.world.effects;
-    let state = &bench.world.state;
-    for range in [bytes(0, 10), bytes(20, 10), bytes(5, 20)] {
-        state.nlm_lock(now, &host, file(1), range, WRITE, false, effects).unwrap();
-    }
-    assert_eq!(state.locks().len(), 1);
-    for range in [bytes(10, 5), bytes(0, 10), bytes(15, u64::MAX)] {
-        state.nlm_unlock(now, &host, file(1), range, effects);
-    }
-    bench.assert_nothing_is_left();
 }
 
 #[test]

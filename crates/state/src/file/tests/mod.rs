@@ -8,6 +8,7 @@ mod grace;
 mod io;
 mod locks;
 mod model;
+mod nlm;
 mod opens;
 mod sequences;
 mod threads;

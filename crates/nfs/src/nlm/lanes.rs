@@ -1,0 +1,29 @@
+//! What hosts do about one file is done one after the other, so that a lock that is granted to one
+//! who waits cannot come after its unlocking.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hayase_state::FileKey;
+
+/// Files that are worked on at once, at most.
+const LANES: usize = 64;
+
+pub(super) struct Lanes {
+    lanes: [Mutex<()>; LANES],
+    hasher: RandomState,
+}
+
+impl Default for Lanes {
+    fn default() -> Self {
+        let lanes = std::array::from_fn(|_| Mutex::default());
+        Lanes { lanes, hasher: RandomState::new() }
+    }
+}
+
+impl Lanes {
+    pub(super) fn lane(&self, file: &FileKey) -> MutexGuard<'_, ()> {
+        let lane = self.hasher.hash_one(file) as usize % LANES;
+        self.lanes[lane].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
