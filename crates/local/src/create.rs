@@ -4,8 +4,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
 use hayase_vfs::{
-    Access, Attr, Cx, Error, FileType, Handle, Name, NewNode, Node as Found, Open, Result, SetAttr,
-    SetTime, Time, Wcc,
+    Access, Attr, Cred, Cx, Error, FileType, Handle, Name, NewNode, Node as Found, Open, Result,
+    SetAttr, SetTime, Time, Wcc,
 };
 use rustix::fs::{
     self, AtFlags, CWD, Gid, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, Uid,
@@ -13,8 +13,9 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use crate::Core;
-use crate::attr::ctime;
+use crate::attr::{ctime, kind};
 use crate::errno::{OrError, Sys, error};
+use crate::identity::Identity;
 use crate::nodes::Node;
 use crate::permission::WRITE;
 use crate::sys;
@@ -48,6 +49,13 @@ fn is_made_with(stat: &Stat, verifier: u64) -> bool {
     stat.st_size == 0
         && same(stat.st_atime, stat.st_atime_nsec, atime)
         && same(stat.st_mtime, stat.st_mtime_nsec, mtime)
+}
+
+/// Whether a file can be the one that its caller has just made. One of somebody else's, put in its
+/// place meanwhile, is not to be used as if the caller had been let to open it.
+fn is_new(stat: &Stat, maker: &Cred) -> bool {
+    kind(stat.st_mode) == FileType::Regular
+        && (stat.st_uid, stat.st_nlink, stat.st_size) == (maker.uid, 1, 0)
 }
 
 impl Core {
@@ -156,22 +164,21 @@ impl Core {
         name: Name<'_>,
         set: &SetAttr,
     ) -> Result<(Arc<Node>, Option<Stat>)> {
-        let flags = OFlags::CREATE
-            | OFlags::EXCL
-            | OFlags::WRONLY
-            | OFlags::NOFOLLOW
-            | OFlags::NONBLOCK
-            | OFlags::NOCTTY
-            | OFlags::CLOEXEC;
         let mode = mode_bits(set.mode.unwrap_or(0));
-        let open = || fs::openat(&dir.path, name.as_bytes(), flags, mode);
-        let file = self.with_room(open).or_error("create", &dir.path)?;
-        let link = format!("/proc/self/fd/{}", file.as_raw_fd());
-        let path = fs::openat(CWD, link, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
-            .or_error("open", &file)?;
+        let (path, file) = if self.identity == Identity::Caller && dir.mount.owned_by_maker() {
+            (self.make_file(dir, name, mode)?, None)
+        } else {
+            let (path, file) = self.open_new(dir, name, mode)?;
+            (path, Some(file))
+        };
         let (node, stat) = self.adopt(cx, dir, name, path)?;
-        node.adopt_writer(file, self.uptime_secs());
-        self.watch_writer(&node);
+        if let Some(file) = file {
+            node.adopt_writer(file, self.uptime_secs());
+            self.watch_writer(&node);
+        } else if !is_new(&stat, cx.cred) {
+            // A local program has put another file in its place.
+            return Err(Error::Exists);
+        }
         // The mode was given with the create; a set-id bit that the kernel then left out is not
         // the caller's to set.
         let rest = SetAttr { mode: None, ..*set };
@@ -185,6 +192,41 @@ impl Core {
             return Err(error);
         }
         Ok((node, None))
+    }
+
+    /// Makes a file by name and opens it with `O_PATH`: a descriptor with access to its data would be
+    /// one more to open and to close. Data is written through one that the server opens.
+    fn make_file(&self, dir: &Node, name: Name<'_>, mode: Mode) -> Result<OwnedFd> {
+        let regular = fs::FileType::RegularFile;
+        fs::mknodat(&dir.path, name.as_bytes(), regular, mode, 0).or_error("create", &dir.path)?;
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let open = || fs::openat(&dir.path, name.as_bytes(), flags, Mode::empty());
+        match self.with_room(open) {
+            // A local program was there already: as if it had been before.
+            Err(Errno::NOENT) => Err(Error::Exists),
+            opened => opened.or_error("open", &dir.path).inspect_err(|_| {
+                // As if it had never been.
+                let _ = fs::unlinkat(&dir.path, name.as_bytes(), AtFlags::empty());
+            }),
+        }
+    }
+
+    /// Makes a file by opening it, for where the server might not be let to open it later: a
+    /// descriptor with `O_PATH`, and one to write through.
+    fn open_new(&self, dir: &Node, name: Name<'_>, mode: Mode) -> Result<(OwnedFd, OwnedFd)> {
+        let flags = OFlags::CREATE
+            | OFlags::EXCL
+            | OFlags::WRONLY
+            | OFlags::NOFOLLOW
+            | OFlags::NONBLOCK
+            | OFlags::NOCTTY
+            | OFlags::CLOEXEC;
+        let open = || fs::openat(&dir.path, name.as_bytes(), flags, mode);
+        let file = self.with_room(open).or_error("create", &dir.path)?;
+        let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+        let path = fs::openat(CWD, link, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+            .or_error("open", &file)?;
+        Ok((path, file))
     }
 
     pub(crate) fn make_node(
@@ -426,7 +468,6 @@ fn set_mode(node: &Node, mode: u32) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attr::kind;
 
     #[test]
     fn a_verifier_fits_into_time_stamps() {

@@ -95,6 +95,12 @@ impl Mount {
         matches!(self.magic, magic::TMPFS | magic::RAMFS)
     }
 
+    /// Whether a new file always belongs to who makes it. Elsewhere the mount may say whose all files
+    /// are, or another host.
+    pub(crate) fn owned_by_maker(&self) -> bool {
+        matches!(self.magic, magic::EXT | magic::XFS | magic::BTRFS | magic::TMPFS | magic::RAMFS)
+    }
+
     /// Runs what waits for the disk, where there is one.
     pub(crate) fn wait_for<T>(&self, slow: impl FnOnce() -> T) -> T {
         if self.in_memory() { slow() } else { hayase_vfs::wait_for_disk(slow) }
