@@ -93,12 +93,13 @@ impl Core {
 
     pub(crate) fn create(
         &self,
-        cx: &Cx<'_>,
+        outer: &Cx<'_>,
         dir: &Handle,
         name: Name<'_>,
         how: &Open,
         wcc: &mut Wcc,
     ) -> Result<Found> {
+        let cx = &self.without_disk(outer);
         self.may_change(cx)?;
         let dir = self.directory(cx, dir)?;
         let (set, times) = match how {
@@ -146,6 +147,8 @@ impl Core {
                 }
                 Open::Unchecked(set) => {
                     if let Some(size) = set.size {
+                        // What there is may be much.
+                        outer.may_block()?;
                         self.truncate(cx, &existing, &stat, size)?;
                         self.sync_all(cx, &existing)?;
                     }
@@ -300,6 +303,8 @@ impl Core {
         guard: Option<Time>,
         wcc: &mut Wcc,
     ) -> Result<()> {
+        // How long it takes to change a length, depends on the length.
+        let cx = &if set.size.is_none() { self.without_disk(cx) } else { *cx };
         self.may_change(cx)?;
         must_make_sense(set)?;
         let (node, _) = self.live(cx, of)?;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hayase_vfs::{Access, Cx, Error, Handle};
@@ -18,22 +19,29 @@ const SHARE: usize = 2;
 /// Files in use, each with its node once it has no name any more: only then does a
 /// descriptor have to be held for it. An ordinary user's server holds them from the beginning: it
 /// could not open again what has lost its permissions.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct InUse {
     files: Mutex<HashMap<Handle, Held>>,
     /// How many are held by their nodes.
     held: AtomicUsize,
+    /// To who lets go of what is not in use any more.
+    ended: Sender<Held>,
 }
 
 /// What keeps a file usable.
 #[derive(Debug, Default)]
-struct Held {
+pub(crate) struct Held {
     node: Option<Arc<Node>>,
     /// Its node closes an idle descriptor for writing that nobody else has.
     writer: Option<Arc<OwnedFd>>,
 }
 
 impl InUse {
+    /// No files. What is not in use any more is sent to `ended`.
+    pub(crate) fn new(ended: Sender<Held>) -> Self {
+        InUse { files: Mutex::default(), held: AtomicUsize::new(0), ended }
+    }
+
     /// A client has opened the file.
     pub(crate) fn keep(&self, handle: &Handle) {
         self.lock().entry(*handle).or_default();
@@ -51,8 +59,10 @@ impl InUse {
             self.held.fetch_sub(1, Ordering::Release);
         }
         drop(files);
-        // Closes descriptors, and so perhaps frees the file, without the lock.
-        drop(held);
+        if let Some(held) = held.filter(|held| held.node.is_some() || held.writer.is_some()) {
+            // Closes descriptors, and so perhaps frees a file, which may take its time.
+            let _ = self.ended.send(held);
+        }
     }
 
     /// Whether a client has the file open.

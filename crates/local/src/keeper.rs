@@ -1,16 +1,17 @@
 //! What happens in the background: closing descriptors that would be in somebody's way.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hayase_vfs::Handle;
 use rustix::io::Errno;
 
 use crate::Core;
 use crate::errno::Sys;
+use crate::in_use::Held;
 use crate::nodes::{Node, SHARDS};
 
 /// How often it is looked after.
@@ -26,32 +27,40 @@ const LOOKS: usize = 2000;
 /// Files whose failed sync waits to be told.
 const FAILURES: usize = 4096;
 
-/// The background thread of a file system; ends when this is dropped.
+/// The background thread of a file system; ends when this is dropped, after the file system.
 #[derive(Debug)]
 pub(crate) struct Keeper {
-    stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Keeper {
-    pub(crate) fn start(core: &Arc<Core>) -> std::io::Result<Self> {
-        let (stop, stopped) = channel();
+    /// Starts it. It lets go of files that come by `unused`.
+    pub(crate) fn start(core: &Arc<Core>, unused: Receiver<Held>) -> std::io::Result<Self> {
         let core = Arc::downgrade(core);
         let thread = std::thread::Builder::new().name("local-keeper".into()).spawn(move || {
-            let mut next_shard = 0;
-            while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            let (mut next_shard, mut next_tick) = (0, Instant::now() + TICK);
+            loop {
+                let left = next_tick.saturating_duration_since(Instant::now());
+                match unused.recv_timeout(left) {
+                    Ok(held) => drop(held),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return,
+                }
+                if Instant::now() < next_tick {
+                    continue;
+                }
                 let Some(core) = core.upgrade() else { return };
                 core.close_idle_writers(IDLE_WRITER_SECS);
                 next_shard = core.forget_removed(next_shard);
+                next_tick = Instant::now() + TICK;
             }
         })?;
-        Ok(Keeper { stop: Some(stop), thread: Some(thread) })
+        Ok(Keeper { thread: Some(thread) })
     }
 }
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

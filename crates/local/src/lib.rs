@@ -54,11 +54,12 @@ mod xattr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
 
 use hayase_buf::Pool;
-use hayase_vfs::Handle;
+use hayase_vfs::{Cx, Handle, Wait};
 use rustix::fs::{self, Mode, OFlags};
 use rustix::process::{Resource, getrlimit, umask};
 use rustix::thread::CapabilitySet;
@@ -142,6 +143,8 @@ struct Core {
     verifier: AtomicU64,
     hash_seed: u64,
     subtree_check: bool,
+    /// Whether there is no disk to wait for: the export is one file system in memory.
+    in_memory: bool,
     started: Instant,
     /// Files that are open for writing.
     writers: Mutex<Vec<Weak<Node>>>,
@@ -194,6 +197,9 @@ impl LocalFs {
         let needed = !mounts.root.by_kernel || options.cross_mounts;
         let state_dir = options.state_dir.as_deref().filter(|_| needed);
         let index = Index::open(state_dir, mounts.root.root_key);
+        let (ended, unused) = channel();
+        // Mounts below could be anything, and the index has a database.
+        let in_memory = mounts.root.in_memory() && mounts.root.by_kernel && !options.cross_mounts;
         let core = Arc::new(Core {
             options,
             identity: Identity::of_this_process(),
@@ -205,17 +211,18 @@ impl LocalFs {
             verifier: AtomicU64::new(fresh_number()),
             hash_seed,
             subtree_check,
+            in_memory,
             started: Instant::now(),
             writers: Mutex::default(),
             failed: Failed::default(),
-            in_use: InUse::default(),
+            in_use: InUse::new(ended),
             faults: Faults::default(),
             index,
             searches: Searches::default(),
             locks: Locks::default(),
             watches: Watches::default(),
         });
-        let keeper = Keeper::start(&core)?;
+        let keeper = Keeper::start(&core, unused)?;
         Ok(LocalFs { core, _keeper: keeper })
     }
 
@@ -251,6 +258,12 @@ fn fresh_number() -> u64 {
 }
 
 impl Core {
+    /// The context in which an operation runs that waits for nothing but a disk: where there is
+    /// none, any thread may run it.
+    fn without_disk<'c>(&self, cx: &Cx<'c>) -> Cx<'c> {
+        if self.in_memory { Cx { wait: Wait::Allowed, ..*cx } } else { *cx }
+    }
+
     fn uptime_secs(&self) -> u64 {
         self.started.elapsed().as_secs()
     }

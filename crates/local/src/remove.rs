@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
-use hayase_vfs::{Cx, FileType, Handle, Name, Result, Wcc};
-use rustix::fs::{self, AtFlags};
+use hayase_vfs::{Cx, Error, FileType, Handle, Name, Result, Wait, Wcc};
+use rustix::fs::{self, AtFlags, Stat};
 
 use crate::Core;
 use crate::attr::kind;
 use crate::errno::OrError;
 use crate::nodes::Node;
+
+/// Freeing more memory than this takes longer than others may be held up, who are served by the same
+/// thread or wait for the directory.
+const BRIEF_BYTES: i64 = 16 << 20;
 
 impl Core {
     pub(crate) fn remove(
@@ -39,10 +43,11 @@ impl Core {
         flags: AtFlags,
         wcc: &mut Wcc,
     ) -> Result<()> {
+        let (wait, cx) = (cx.wait, &self.without_disk(cx));
         self.may_change(cx)?;
         let dir = self.directory(cx, dir)?;
         let victim = self.change_entries(cx, &dir, wcc, || {
-            let victim = self.victim(cx, &dir, name);
+            let victim = self.victim(cx, &dir, name, wait)?;
             fs::unlinkat(&dir.path, name.as_bytes(), flags).or_error("remove", &dir.path)?;
             Ok(victim)
         })?;
@@ -58,12 +63,13 @@ impl Core {
         from_wcc: &mut Wcc,
         to_wcc: &mut Wcc,
     ) -> Result<()> {
+        let (wait, cx) = (cx.wait, &self.without_disk(cx));
         self.may_change(cx)?;
         let (from_dir, from_name) = (self.directory(cx, from.0)?, from.1);
         let (to_dir, to_name) = (self.directory(cx, to.0)?, to.1);
         self.identity.become_caller(cx.cred)?;
         let rename = || {
-            let victim = self.victim(cx, &to_dir, to_name);
+            let victim = self.victim(cx, &to_dir, to_name, wait)?;
             fs::renameat(&from_dir.path, from_name.as_bytes(), &to_dir.path, to_name.as_bytes())
                 .or_error("rename", &from_dir.path)?;
             Ok(victim)
@@ -97,34 +103,48 @@ impl Core {
         Ok(())
     }
 
-    /// The file that an entry may be the last name of.
-    fn victim(&self, cx: &Cx<'_>, dir: &Arc<Node>, name: Name<'_>) -> Option<Victim> {
-        let handle = self.handle_of_entry(dir, name)?;
+    /// The file that an entry may be the last name of. Where waiting is not allowed, not a large one in
+    /// memory.
+    fn victim(
+        &self,
+        cx: &Cx<'_>,
+        dir: &Arc<Node>,
+        name: Name<'_>,
+        wait: Wait,
+    ) -> Result<Option<Victim>> {
+        let Some(handle) = self.handle_of_entry(dir, name) else { return Ok(None) };
         let mut node = self.nodes.get(&handle);
         if node.is_none() && self.in_use.is_kept(&handle) {
             // A client has it open: it must not be gone before we hold it.
             node = self.node(cx, &handle).ok();
-            self.identity.become_caller(cx.cred).ok()?;
+            self.identity.become_caller(cx.cred)?;
         }
-        if node.is_none() && dir.mount.by_kernel {
-            return None;
+        // Only the index needs to know of the end of a file that is not in use, and memory may be
+        // much to free.
+        if !self.in_memory && dir.mount.by_kernel {
+            return Ok(node.map(|node| Victim { handle, node: Some(node), last_name: false }));
         }
-        // Only the index needs to know of the end of a file that is not in use.
-        let last_name = node.is_none() && {
-            let stat = fs::statat(&dir.path, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW);
-            stat.is_ok_and(|stat| stat.st_nlink == 1 || kind(stat.st_mode) == FileType::Directory)
+        let stat = match &node {
+            Some(node) => node.stat().ok(),
+            None => fs::statat(&dir.path, name.as_bytes(), AtFlags::SYMLINK_NOFOLLOW).ok(),
         };
-        Some(Victim { handle, node, last_name })
+        if self.in_memory && stat.is_some_and(|stat| stat.st_size > BRIEF_BYTES) {
+            if wait == Wait::Never {
+                return Err(Error::WouldBlock);
+            }
+            // It is freed when we let go of it, and not while the directory is locked.
+            node = node.or_else(|| self.node(cx, &handle).ok());
+            self.identity.become_caller(cx.cred)?;
+        }
+        let last_name = stat.as_ref().is_some_and(is_last_name);
+        Ok(Some(Victim { handle, node, last_name }))
     }
 
     /// Lets go of a file that has lost its last name, so that its space is freed.
     fn drop_if_gone(&self, victim: Option<Victim>) {
         let Some(Victim { handle, node, last_name }) = victim else { return };
-        let gone = match &node {
-            Some(node) => node.stat().is_ok_and(|stat| stat.st_nlink == 0),
-            None => last_name,
-        };
-        if gone {
+        let gone = |node: &Node| node.stat().is_ok_and(|stat| stat.st_nlink == 0);
+        if last_name || node.as_deref().is_some_and(gone) {
             if let Some(node) = &node {
                 self.in_use.hold(node);
             }
@@ -139,6 +159,11 @@ struct Victim {
     handle: Handle,
     /// If it is in use.
     node: Option<Arc<Node>>,
-    /// If it is not: whether it has no other name.
+    /// Whether it is known to have had no other name.
     last_name: bool,
+}
+
+/// Whether a file of these attributes is gone without the name that it was looked up by.
+fn is_last_name(stat: &Stat) -> bool {
+    stat.st_nlink == 1 || kind(stat.st_mode) == FileType::Directory
 }

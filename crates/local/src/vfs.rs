@@ -17,7 +17,7 @@ impl Vfs for LocalFs {
     }
 
     fn attr(&self, cx: &Cx<'_>, of: &Handle) -> Result<Attr> {
-        self.core.attr(cx, of)
+        self.core.attr(&self.core.without_disk(cx), of)
     }
 
     fn set_attr(
@@ -32,15 +32,15 @@ impl Vfs for LocalFs {
     }
 
     fn lookup(&self, cx: &Cx<'_>, dir: &Handle, name: Name<'_>) -> Result<Found> {
-        self.core.lookup(cx, dir, name)
+        self.core.lookup(&self.core.without_disk(cx), dir, name)
     }
 
     fn parent(&self, cx: &Cx<'_>, dir: &Handle) -> Result<Found> {
-        self.core.parent(cx, dir)
+        self.core.parent(&self.core.without_disk(cx), dir)
     }
 
     fn access(&self, cx: &Cx<'_>, of: &Handle, want: Access) -> Result<(Access, Attr)> {
-        self.core.access(cx, of, want)
+        self.core.access(&self.core.without_disk(cx), of, want)
     }
 
     fn read_link(&self, cx: &Cx<'_>, of: &Handle) -> Result<(Vec<u8>, Attr)> {
@@ -81,6 +81,10 @@ impl Vfs for LocalFs {
         self.core.commit(cx, of, offset, count, wcc)
     }
 
+    fn changes_wait(&self) -> bool {
+        !self.core.in_memory
+    }
+
     fn write_verifier(&self) -> u64 {
         self.core.verifier.load(Ordering::Acquire)
     }
@@ -105,7 +109,7 @@ impl Vfs for LocalFs {
         set: &SetAttr,
         wcc: &mut Wcc,
     ) -> Result<Found> {
-        self.core.make_node(cx, dir, name, what, set, wcc)
+        self.core.make_node(&self.core.without_disk(cx), dir, name, what, set, wcc)
     }
 
     fn remove(&self, cx: &Cx<'_>, dir: &Handle, name: Name<'_>, wcc: &mut Wcc) -> Result<()> {

@@ -135,6 +135,8 @@ pub(crate) struct Faults {
     could_block: u32,
     calls: [u64; Op::ALL.len()],
     planned: Vec<Planned>,
+    /// Whether changes count as what may have to wait.
+    pub(crate) changes_wait: bool,
 }
 
 #[derive(Debug)]
@@ -153,6 +155,7 @@ impl Default for Faults {
             could_block: 0,
             calls: [0; Op::ALL.len()],
             planned: Vec::new(),
+            changes_wait: true,
         }
     }
 }

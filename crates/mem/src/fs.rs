@@ -105,6 +105,12 @@ impl MemFs {
         (meta.uid, meta.gid, meta.mode, meta.change) = (uid, gid, mode & 0o7777, change);
     }
 
+    /// Says of itself whether changes may have to wait ([`hayase_vfs::Vfs::changes_wait`]). At first it
+    /// says that they may, as file systems on a disk do.
+    pub fn set_changes_wait(&self, wait: bool) {
+        self.lock().faults.changes_wait = wait;
+    }
+
     /// Which operations under [`hayase_vfs::Wait::Never`] fail with [`Error::WouldBlock`].
     pub fn set_blocking(&self, blocking: Blocking) {
         self.lock().faults.set_blocking(blocking);

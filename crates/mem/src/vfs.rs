@@ -22,6 +22,10 @@ impl Vfs for MemFs {
         self.lock().handle(ROOT)
     }
 
+    fn changes_wait(&self) -> bool {
+        self.lock().faults.changes_wait
+    }
+
     fn attr(&self, cx: &Cx<'_>, of: &Handle) -> Result<Attr> {
         self.turn(cx, Op::Attr)?.attr(of)
     }

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hayase_vfs::wait_for;
+use hayase_vfs::{Wait, wait_for};
 
 const SHARDS: usize = 16;
 /// What an entry takes besides its reply.
@@ -65,6 +65,8 @@ pub(crate) enum Found<'c> {
     Answered(Box<[u8]>),
     /// It is running still, and takes long.
     Busy,
+    /// It is running still, and this thread must not wait for its answer.
+    WouldWait,
 }
 
 /// A call that is being run. If no answer is told, it is as if it had never come.
@@ -87,11 +89,11 @@ impl ReplyCache {
     }
 
     /// Looks for a call and, if it is new, notes that it is running. If it is running
-    /// already, waits for its answer.
-    pub(crate) fn begin(&self, client: IpAddr, xid: u32, record: &[u8]) -> Found<'_> {
+    /// already, waits for its answer where that is allowed.
+    pub(crate) fn begin(&self, client: IpAddr, xid: u32, record: &[u8], wait: Wait) -> Found<'_> {
         let key = Key { client, xid, record: self.hasher.hash_one(record) };
         let shard = &self.shards[key.record as usize % SHARDS];
-        let deadline = Instant::now() + PATIENCE;
+        let mut deadline = None;
         let mut entries = shard.lock();
         loop {
             match entries.by_key.get(&key) {
@@ -101,8 +103,10 @@ impl ReplyCache {
                     return Found::New(Running { shard, shard_bytes, key, answered: false });
                 }
                 Some(Entry::Finished(reply)) => return Found::Answered(reply.clone()),
+                Some(Entry::Running) if wait == Wait::Never => return Found::WouldWait,
                 Some(Entry::Running) => {}
             }
+            let deadline = *deadline.get_or_insert_with(|| Instant::now() + PATIENCE);
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Found::Busy;
@@ -166,15 +170,17 @@ mod tests {
     const CLIENT: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
     fn answered(cache: &ReplyCache, xid: u32, record: &[u8]) -> Option<Vec<u8>> {
-        match cache.begin(CLIENT, xid, record) {
+        match cache.begin(CLIENT, xid, record, Wait::Allowed) {
             Found::Answered(reply) => Some(reply.into_vec()),
             Found::New(_) => None,
-            Found::Busy => panic!("busy"),
+            Found::Busy | Found::WouldWait => panic!("busy"),
         }
     }
 
     fn run(cache: &ReplyCache, xid: u32, record: &[u8], reply: &[u8]) {
-        let Found::New(running) = cache.begin(CLIENT, xid, record) else { panic!("known") };
+        let Found::New(running) = cache.begin(CLIENT, xid, record, Wait::Allowed) else {
+            panic!("known")
+        };
         running.answer(reply);
     }
 
@@ -192,13 +198,13 @@ mod tests {
         assert_eq!(answered(&cache, 1, b"remove b"), None);
         assert_eq!(answered(&cache, 2, b"remove a"), None);
         let other = IpAddr::V6(std::net::Ipv6Addr::LOCALHOST);
-        assert!(matches!(cache.begin(other, 1, b"remove a"), Found::New(_)));
+        assert!(matches!(cache.begin(other, 1, b"remove a", Wait::Allowed), Found::New(_)));
     }
 
     #[test]
     fn a_call_that_ended_without_an_answer_is_forgotten() {
         let cache = ReplyCache::new(1 << 20);
-        drop(cache.begin(CLIENT, 1, b"x"));
+        drop(cache.begin(CLIENT, 1, b"x", Wait::Allowed));
         assert_eq!(answered(&cache, 1, b"x"), None);
     }
 
@@ -217,8 +223,12 @@ mod tests {
     #[test]
     fn a_call_sent_again_while_it_runs_waits_for_the_answer() {
         let cache = ReplyCache::new(1 << 20);
-        let Found::New(running) = cache.begin(CLIENT, 1, b"x") else { panic!("known") };
+        let Found::New(running) = cache.begin(CLIENT, 1, b"x", Wait::Allowed) else {
+            panic!("known")
+        };
         std::thread::scope(|scope| {
+            let hurried = cache.begin(CLIENT, 1, b"x", Wait::Never);
+            assert!(matches!(hurried, Found::WouldWait));
             let again = scope.spawn(|| answered(&cache, 1, b"x"));
             running.answer(b"done");
             assert_eq!(again.join().unwrap(), Some(b"done".to_vec()));

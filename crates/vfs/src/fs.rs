@@ -18,6 +18,13 @@ pub trait Vfs: Send + Sync {
     /// The handle of the exported directory.
     fn root(&self) -> Handle;
 
+    /// Whether changes of names and attributes may have to wait for a disk. Where they do not, they
+    /// are tried on threads that must not wait, and only what takes long fails there with
+    /// [`crate::Error::WouldBlock`].
+    fn changes_wait(&self) -> bool {
+        true
+    }
+
     /// Attributes of a file.
     fn attr(&self, cx: &Cx<'_>, of: &Handle) -> Result<Attr>;
 
@@ -161,7 +168,8 @@ pub trait Vfs: Send + Sync {
     fn keep(&self, _cx: &Cx<'_>, _of: &Handle) {}
 
     /// No client has the file open any more, unless `is_used` says otherwise; it is asked
-    /// while nobody can begin to keep the file.
+    /// while nobody can begin to keep the file. Does not wait: a file without a name is freed
+    /// soon after.
     fn let_go(&self, _of: &Handle, _is_used: &dyn Fn() -> bool) {}
 
     // What follows not every file system can do: it then fails with `Error::NotSupported`.

@@ -8,14 +8,14 @@ pub(crate) use convert::fattr;
 pub(crate) use ops::{on, post_op};
 
 use hayase_buf::ReplyBuf;
-use hayase_proto::nfs3::Proc;
+use hayase_proto::nfs3::{FileHandle, Proc, Res3, Status};
 use hayase_rpc::{CallHeader, Refusal, accept};
 use hayase_vfs::Wait;
+use hayase_xdr::{Decode, Reader};
 
 use crate::call::{Abort, Call, Fault};
 use crate::reply_cache::Found;
 use crate::service::Answered;
-use hayase_proto::nfs3::{Res3, Status};
 
 /// Answers a call of the NFSv3 program.
 pub(crate) fn answer(
@@ -33,10 +33,10 @@ pub(crate) fn answer(
         (entry.run)(call, args, reply)?;
         return Ok(Answered::Reply);
     }
-    if call.wait == Wait::Never {
+    if call.wait == Wait::Never && !changes_at_once(call, args) {
         return Err(Abort::WouldBlock);
     }
-    match call.server.replies.begin(call.peer.address.ip(), header.xid, record) {
+    match call.server.replies.begin(call.peer.address.ip(), header.xid, record, call.wait) {
         Found::New(running) => {
             let mark = reply.mark();
             accept(header.xid, reply.bytes_mut());
@@ -51,7 +51,18 @@ pub(crate) fn answer(
             Ok(Answered::Reply)
         }
         Found::Busy => Err(Abort::Unanswered),
+        Found::WouldWait => Err(Abort::WouldBlock),
     }
+}
+
+/// Whether a change may be tried on a thread that must not wait, judged from the handle that the
+/// arguments of all changes begin with.
+fn changes_at_once(call: &Call<'_>, args: &[u8]) -> bool {
+    let Ok(FileHandle { 0: wire }) = FileHandle::decode(&mut Reader::new(args)) else {
+        return true;
+    };
+    let Ok((export, _)) = call.server.key.open(wire) else { return true };
+    call.server.exports.load().by_id(export).is_none_or(|export| !export.vfs.changes_wait())
 }
 
 /// Makes a result of what a procedure did; a failure's body is made only when it is needed.

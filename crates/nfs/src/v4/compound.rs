@@ -11,7 +11,7 @@ use hayase_xdr::{Decode, Encode, Reader};
 
 use super::fault::{Fault, in_minor};
 use super::object::Object;
-use super::table::{self, Entry};
+use super::table::{self, Brief, Entry};
 use crate::ExportTable;
 use crate::call::{Abort, Call, Target};
 use crate::reply_cache::{Found, Running};
@@ -211,7 +211,7 @@ impl Compound<'_> {
         reply: &mut ReplyBuf,
     ) -> Result<(), Fault> {
         self.check_place(entry.op)?;
-        if entry.changes && self.call.wait == Wait::Never {
+        if entry.changes && self.call.wait == Wait::Never && !self.may_try(entry) {
             return Err(Fault::Abort(Abort::WouldBlock));
         }
         if entry.changes && self.reply_room(reply) < entry.reply_bytes {
@@ -234,6 +234,19 @@ impl Compound<'_> {
         Ok(())
     }
 
+    /// Whether an operation that changes something may be tried on a thread that must not wait: as
+    /// the last one, since nothing may have been done when a later one turns out to have to wait.
+    fn may_try(&self, entry: &Entry) -> bool {
+        if self.minor == 0 || self.position != self.count {
+            return false;
+        }
+        match (entry.brief, &self.current) {
+            (Brief::State, _) => true,
+            (Brief::Names, Some(Object::Real(file))) => !file.vfs().changes_wait(),
+            _ => false,
+        }
+    }
+
     /// NFSv4.0 has no sessions: what a second run would answer differently is answered from
     /// memory when it comes again (RFC 7530 §16.1.5 leaves it to the RPC layer).
     fn begin_once(&mut self) -> Result<(), Fault> {
@@ -242,7 +255,7 @@ impl Compound<'_> {
         }
         let client = self.call.peer.address.ip();
         let xid = self.record.first_chunk().map_or(0, |xid| u32::from_be_bytes(*xid));
-        match self.call.server.replies.begin(client, xid, self.record) {
+        match self.call.server.replies.begin(client, xid, self.record, self.call.wait) {
             Found::New(running) => {
                 self.running = Some(running);
                 Ok(())
@@ -251,6 +264,7 @@ impl Compound<'_> {
             // DELAY would count in an owner's seqid (RFC 7530 §9.1.7), as the answer of the call
             // that is running does.
             Found::Busy => Err(Abort::Unanswered.into()),
+            Found::WouldWait => Err(Abort::WouldBlock.into()),
         }
     }
 

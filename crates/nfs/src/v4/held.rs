@@ -35,6 +35,16 @@ impl Shared {
 }
 
 impl Shared {
+    /// Fails on a thread that must not wait if a change finds the file lent: a client whose lease is
+    /// over may have to be forgotten, which is written to the disk.
+    fn may_ask_back(&self, wait: Wait, change: Change, file: &FileKey) -> Result<(), Error> {
+        let lent = wait == Wait::Never
+            && change != Change::Read
+            && self.state.has_delegations()
+            && self.state.delegation_count(file) > 0;
+        if lent { Err(Error::WouldBlock) } else { Ok(()) }
+    }
+
     /// Which delegations there can be of a file with this change attribute.
     pub(crate) fn offer(&self, change: u64) -> Offer {
         if self.delegations == Delegations::Never { Offer::NONE } else { Offer::any(change) }
@@ -108,6 +118,7 @@ impl Call<'_> {
     /// Has a file given back before a client that knows nothing of delegations uses it.
     pub(crate) fn before(&self, change: Change, file: &Target) -> Result<(), Error> {
         let (v4, key) = (&self.server.v4, file.key());
+        v4.may_ask_back(self.wait, change, &key)?;
         v4.patiently(self.wait, &key, || v4.before(change, &key, None)).map_err(|fault| match fault
         {
             Fault::Abort(Abort::WouldBlock) => Error::WouldBlock,
@@ -133,6 +144,7 @@ impl Compound<'_> {
     /// Has a file given back by others before this client changes it.
     pub(crate) fn before(&self, change: Change, file: &FileKey) -> Result<(), Fault> {
         let v4 = &self.call.server.v4;
+        v4.may_ask_back(self.call.wait, change, file)?;
         v4.patiently(self.call.wait, file, || v4.before(change, file, self.sender()))
     }
 

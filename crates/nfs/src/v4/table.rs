@@ -17,8 +17,10 @@ pub(super) struct Entry {
     pub(super) op: Op,
     /// There has to be a current file handle.
     pub(super) needs_current: bool,
-    /// It changes files or state, or waits for the disk: not for a shard.
+    /// It changes files or state, or waits for the disk: not for a shard, unless it is brief.
     pub(super) changes: bool,
+    /// Whether it may be tried where nothing may wait.
+    pub(super) brief: Brief,
     /// A second run would not answer the same.
     pub(super) once: bool,
     /// The most bytes its result takes, if it changes something: checked before it runs.
@@ -42,6 +44,7 @@ macro_rules! line {
             op: Op::$op,
             needs_current: false $(|| is_current(Flag::$flag))*,
             changes: false $(|| is_change(Flag::$flag))*,
+            brief: brief(&[$(Flag::$flag),*]),
             once: false $(|| is_once(Flag::$flag))*,
             reply_bytes: SMALL,
             run: $run,
@@ -57,6 +60,35 @@ enum Flag {
     Changes,
     /// Changes something that a second run would find changed.
     Once,
+    /// Changes nothing but state.
+    State,
+    /// Changes names, which takes no time where the file system needs none.
+    Names,
+}
+
+/// What an operation that changes something needs to be done at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Brief {
+    /// It may always have to wait.
+    No,
+    /// Nothing: what has to wait after all says so before anything is done.
+    State,
+    /// A file system whose changes do not wait.
+    Names,
+}
+
+const fn brief(flags: &[Flag]) -> Brief {
+    let mut brief = Brief::No;
+    let mut at = 0;
+    while at < flags.len() {
+        match flags[at] {
+            Flag::State => brief = Brief::State,
+            Flag::Names => brief = Brief::Names,
+            _ => {}
+        }
+        at += 1;
+    }
+    brief
 }
 
 const fn is_current(flag: Flag) -> bool {
@@ -80,7 +112,7 @@ const FIRST: usize = Op::Access as usize;
 /// In the order of their numbers.
 static TABLE: [Entry; 73] = [
     line!(Access, ops::access::access, Current),
-    line!(raw Close, ops::close::close, Current Once),
+    line!(raw Close, ops::close::close, Current Once State),
     line!(Commit, ops::commit::commit, Current Changes),
     line!(Create, ops::create::create, Current Once),
     line!(raw DelegPurge, unsupported,),
@@ -104,8 +136,8 @@ static TABLE: [Entry; 73] = [
     line!(raw Read, ops::read::read, Current),
     line!(raw Readdir, ops::readdir::readdir, Current Changes),
     line!(raw Readlink, ops::readlink::readlink, Current),
-    line!(Remove, ops::remove::remove, Current Once),
-    line!(Rename, ops::rename::rename, Current Once),
+    line!(Remove, ops::remove::remove, Current Once Names),
+    line!(Rename, ops::rename::rename, Current Once Names),
     line!(Renew, ops::clients40::renew,),
     line!(RestoreFh, ops::savefh::restorefh,),
     line!(SaveFh, ops::savefh::savefh, Current),

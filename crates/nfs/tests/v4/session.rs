@@ -79,6 +79,34 @@ fn a_request_that_would_wait_is_run_by_who_may() {
     assert_eq!(lab.root().names(&lab.root().srv()), ["new"]);
 }
 
+/// A change may be tried without waiting only if nothing can come after it that has to wait.
+#[test]
+fn the_last_operation_may_change_what_needs_no_disk() {
+    let lab = Lab::open();
+    let session = Session::new(&lab, "client", 1);
+    let offer = |ops: &Ops| {
+        let call = session.sequenced(session.next(), false, ops);
+        let record = session.client.record(7, [program::NFS, 4, 1], &call);
+        session.client.offer(&record, Wait::Never).0
+    };
+    let (stateid, _) = session.open("file", 2, true);
+    let close = args().word(0).raw(&stateid);
+    assert_eq!(
+        offer(&ops().at("/srv/file").op(op::CLOSE, &close).getattr(&[2])),
+        Answered::WouldBlock
+    );
+    assert_eq!(offer(&ops().at("/srv/file").op(op::CLOSE, &close)), Answered::Reply);
+    session.skip();
+
+    let remove = ops().at("/srv").op(op::REMOVE, &args().opaque("file"));
+    assert_eq!(offer(&remove), Answered::WouldBlock);
+    lab.disk().set_changes_wait(false);
+    assert_eq!(offer(&remove.clone().getattr(&[2])), Answered::WouldBlock);
+    assert_eq!(lab.root().names(&lab.root().srv()), ["file"]);
+    assert_eq!(offer(&remove), Answered::Reply);
+    assert!(lab.root().names(&lab.root().srv()).is_empty());
+}
+
 #[test]
 fn what_only_reads_runs_without_waiting() {
     let lab = Lab::open();

@@ -44,10 +44,31 @@ fn what_changes_names_or_lists_them_always_waits() {
     assert!(client.names(&srv).is_empty());
 }
 
+/// Where the file system does not wait for a disk, only listings are left to others.
+#[test]
+fn what_the_file_system_changes_at_once_needs_no_other_thread() {
+    let lab = Lab::open();
+    lab.disk().set_changes_wait(false);
+    let client = lab.root();
+    let srv = client.srv();
+    let listings = [proc::READDIR, proc::READDIRPLUS];
+    for (target, arguments) in calls(&srv).into_iter().filter(|(t, _)| t[0] == program::NFS) {
+        let record = client.record(lab.next_xid(), target, &arguments);
+        let (answered, first) = client.offer(&record, Wait::Never);
+        let left = listings.contains(&target[2]);
+        assert_eq!(answered == Answered::WouldBlock, left, "{target:?}");
+        if !left && !READY.contains(&target[2]) {
+            // It is remembered like any other.
+            assert_eq!(client.offer(&record, Wait::Never), (Answered::Reply, first), "{target:?}");
+        }
+    }
+}
+
 #[test]
 fn a_call_that_would_block_leaves_the_replies_before_it_alone_and_does_nothing() {
-    for every in 1..4 {
+    for (every, changes_wait) in (1..8).map(|n| (n / 2 + 1, n % 2 == 0)) {
         let lab = Lab::open();
+        lab.disk().set_changes_wait(changes_wait);
         let client = lab.root();
         let srv = client.srv();
         let file = client.file_of(&srv, "file", &[7; 9000]);

@@ -58,6 +58,19 @@ impl State {
         Ok(Closed { stateid, opens })
     }
 
+    /// Whether closing this open may release locks.
+    pub fn close_unlocks(
+        &self,
+        client: Option<ClientId>,
+        stateid: &StateId,
+        key: &FileKey,
+    ) -> bool {
+        let Ok(number) = self.number(client, stateid) else { return false };
+        let mut shard = self.files.shard(key);
+        let open = shard.open(key, number, client, stateid.seqid);
+        matches!(open, Some(Ok(open)) if !open.locks.is_empty())
+    }
+
     /// Forgets a closed open.
     pub(crate) fn forget_closed(&self, closed: Option<(u64, FileKey)>) {
         if let Some((number, file)) = closed {

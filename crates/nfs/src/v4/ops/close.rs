@@ -4,6 +4,7 @@
 use hayase_buf::ReplyBuf;
 use hayase_proto::nfs4::{CloseArgs, OpenConfirmArgs, OpenDowngradeArgs, StateId, Status};
 use hayase_state::{FileKey, Heard, SeqOp, Share};
+use hayase_vfs::{Error, Wait};
 use hayase_xdr::{Encode, Reader};
 
 use crate::v4::compound::Compound;
@@ -21,6 +22,10 @@ pub(crate) fn close(
     changed(compound, SeqOp::Close, seqid, stateid, key, reply, |compound| {
         let v4 = &compound.call.server.v4;
         let (now, client) = (compound.now, compound.client());
+        if compound.call.wait == Wait::Never && v4.state.close_unlocks(client, &stateid, &key) {
+            // Local programs have to see it.
+            return Err(Error::WouldBlock.into());
+        }
         let closed = v4.act(|effects| v4.state.close(now, client, &stateid, &key, effects))?;
         Ok(closed.stateid)
     })
