@@ -38,6 +38,13 @@ impl Key {
         bytes
     }
 
+    /// The birth time in seconds and nanoseconds, if the file system knows it.
+    pub(crate) fn birth_time(&self) -> Option<(i64, i64)> {
+        const NANOS_BITS: u32 = 30;
+        let nanos = self.birth & ((1 << NANOS_BITS) - 1);
+        (self.birth != 0).then_some(((self.birth >> NANOS_BITS).cast_signed(), nanos.cast_signed()))
+    }
+
     /// The key of these bytes.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let (tag, rest) = bytes.split_first_chunk::<4>()?;

@@ -6,6 +6,7 @@
 //! | `identity`, `permission` | who acts, and what the kernel lets them do |
 //! | `handle`, `index`, `search`, `mounts`, `fs_tag` | from handles to files, by the kernel or by an index |
 //! | `subtree` | what lies below the exported directory |
+//! | `known` | handles of directory entries that were asked for before |
 //! | `nodes`, `keeper` | files in use: descriptors, their number, their end |
 //! | `lock` | locks of clients, as local programs see them |
 //! | `watch` | local programs that conflict with delegations |
@@ -32,6 +33,7 @@ mod in_use;
 mod index;
 mod journal;
 mod keeper;
+mod known;
 mod label;
 mod lock;
 mod lookup;
@@ -70,6 +72,7 @@ use identity::Identity;
 use in_use::InUse;
 use index::Index;
 use keeper::{Failed, Faults, Keeper};
+use known::KnownHandles;
 use lock::Locks;
 use mounts::{Mount, Mounts};
 use nodes::{Node, Nodes};
@@ -150,6 +153,7 @@ struct Core {
     writers: Mutex<Vec<Weak<Node>>>,
     failed: Failed,
     in_use: InUse,
+    known: KnownHandles,
     faults: Faults,
     index: Index,
     searches: Searches,
@@ -216,6 +220,7 @@ impl LocalFs {
             writers: Mutex::default(),
             failed: Failed::default(),
             in_use: InUse::new(ended),
+            known: KnownHandles::default(),
             faults: Faults::default(),
             index,
             searches: Searches::default(),

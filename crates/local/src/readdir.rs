@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hayase_vfs::{
     Cx, DirEntry, DirRead, EntrySink, Error, FileType, Handle, Node as Found, Result, Wait,
 };
-use rustix::fs::{self, AtFlags, Mode, OFlags, RawDir, SeekFrom, StatxFlags};
+use rustix::fs::{self, AtFlags, Mode, OFlags, RawDir, SeekFrom, Statx, StatxFlags};
 use rustix::io::Errno;
 
 use crate::Core;
@@ -22,11 +22,11 @@ use crate::handle::Name as Parts;
 use crate::lookup::{KEY_FIELDS, key};
 use crate::nodes::Node;
 use crate::permission::READ;
-use crate::sys;
+use crate::sys::{self, KernelHandle};
 
-/// Bytes of entries taken from the kernel at once. A reply takes a few hundred entries; what does
-/// not fit is read again for the next one.
-const BUFFER_BYTES: usize = 32 << 10;
+/// Bytes of entries taken from the kernel at once: a hundred. What does not fit into a reply is read
+/// again for the next one, and with handles and attributes a reply of 64 KiB takes four hundred.
+const BUFFER_BYTES: usize = 4 << 10;
 
 /// Descriptors kept per directory for the next page of a listing.
 const LISTINGS: usize = 4;
@@ -174,23 +174,40 @@ impl Core {
         self.is_below_root(&above).then(|| self.found_at(dir, c"..", ino))?
     }
 
+    /// What is told of an entry with this handle and these attributes.
+    fn found_by_kernel(&self, dir: &Node, handle: KernelHandle, stat: &Statx) -> Option<Found> {
+        let is_dir = kind(stat.stx_mode.into()) == FileType::Directory;
+        let handle = self.kernel_handle(&dir.mount, handle, is_dir, &dir.handle).ok()?;
+        Some(Found { handle, attr: attr_of_statx(stat, dir.mount.fsid()) })
+    }
+
     /// Handle and attributes of an entry; nothing if it has just been removed or replaced, may
     /// not be looked at, or is on another mount that clients may not enter.
     fn found_at(&self, dir: &Arc<Node>, name: &CStr, ino: u64) -> Option<Found> {
         let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+        let fields = StatxFlags::BASIC_STATS | KEY_FIELDS;
+        let look = || fs::statx(&dir.path, name, flags, fields).ok();
         if dir.mount.by_kernel {
+            let tag = dir.mount.tag;
+            if let Some(known) = self.known.of(tag, ino) {
+                let stat = look()?;
+                let here = stat.stx_mnt_id == dir.mount.id;
+                if let Some(handle) = known.handle(key(tag, &stat)).filter(|_| here) {
+                    return self.found_by_kernel(dir, handle, &stat);
+                }
+            }
             let (handle, mount) = sys::name_to_handle(&dir.path, name).ok()?;
             if mount == dir.mount.id {
-                let stat = fs::statat(&dir.path, name, flags).ok()?;
-                // Another file by that name since: its attributes are not those of the handle.
-                let same = stat.st_ino == ino;
-                let is_dir = kind(stat.st_mode) == FileType::Directory;
-                let handle = self.kernel_handle(&dir.mount, handle, is_dir, &dir.handle).ok()?;
-                return same.then(|| Found { handle, attr: dir.attr_of(&stat) });
+                let stat = look()?;
+                if stat.stx_ino != ino {
+                    // Another file by that name since: its attributes are not those of the handle.
+                    return None;
+                }
+                self.known.put(key(tag, &stat), &handle);
+                return self.found_by_kernel(dir, handle, &stat);
             }
         } else {
-            let fields = StatxFlags::BASIC_STATS | KEY_FIELDS;
-            let stat = fs::statx(&dir.path, name, flags, fields).ok()?;
+            let stat = look()?;
             if stat.stx_mnt_id == dir.mount.id {
                 let handle = Parts::Index(key(dir.mount.tag, &stat)).handle()?;
                 if name != c".." {
