@@ -2,7 +2,8 @@
 
 use hayase_buf::{Mark, ReplyBuf};
 use hayase_proto::nfs4::{
-    Bitmap, CompoundHead, CompoundResHead, CompoundResWriter, NfsStat, Op, StateId, Status,
+    Bitmap, CompoundHead, CompoundResHead, CompoundResWriter, NfsStat, Op, PutFhArgs, SequenceArgs,
+    StateId, Status,
 };
 use hayase_rpc::{Credential, Refusal, flavor};
 use hayase_state::{ConnId, Now, Principal, Ticket};
@@ -73,6 +74,9 @@ pub(super) fn answer(
         result.encode(reply.bytes_mut());
         return Ok(Answered::Reply);
     }
+    if call.wait == Wait::Never && is_for_a_worker(&head, args) {
+        return Err(Abort::WouldBlock);
+    }
     let table = call.server.exports.load();
     let mut compound = Compound {
         call,
@@ -104,6 +108,23 @@ fn refusal(call: &Call<'_>, head: &CompoundHead<'_>) -> Option<Status> {
     // From NFSv4.1 on, the session says how many there may be.
     let too_many = head.count > call.server.limits.compound_operations;
     (too_many && head.minorversion == 0).then_some(Status::Resource)
+}
+
+/// Whether a compound of a session begins as those do that change a file by their third operation,
+/// and cannot be done by a thread that must not wait: known before its slot is taken for nothing.
+fn is_for_a_worker(head: &CompoundHead<'_>, args: &Reader<'_>) -> bool {
+    let mut ahead = *args;
+    let mut third = || {
+        let is_next = |op: Op, ahead: &mut Reader<'_>| ahead.word() == Ok(op as u32);
+        if !is_next(Op::Sequence, &mut ahead) || SequenceArgs::decode(&mut ahead).is_err() {
+            return None;
+        }
+        if !is_next(Op::PutFh, &mut ahead) || PutFhArgs::decode(&mut ahead).is_err() {
+            return None;
+        }
+        table::entry(Op::try_from(ahead.word().ok()?).ok()?, head.minorversion)
+    };
+    third().is_some_and(|entry| entry.changes && (entry.brief == Brief::No || head.count > 3))
 }
 
 fn too_big(minor: u32) -> Status {
