@@ -46,7 +46,7 @@ pub(crate) fn answer(
         (entry.run)(call, args, to)?;
         return Ok(Answered::Reply);
     }
-    match call.server.replies.begin(call.peer.address.ip(), header.xid, record) {
+    match call.server.replies.begin(call.peer.address.ip(), header.xid, record, call.wait) {
         Found::New(running) => {
             let start = to.len();
             accept(header.xid, to);
@@ -59,5 +59,6 @@ pub(crate) fn answer(
             Ok(Answered::Reply)
         }
         Found::Busy => Err(Abort::Unanswered),
+        Found::WouldWait => Err(Abort::WouldBlock),
     }
 }
