@@ -39,7 +39,10 @@ pub(super) fn fill(release: &Release, usr: &Path) -> Result<()> {
         copy(&root().join(name), &doc.join(name), 0o644)?;
     }
     copy_all(&root().join("docs"), &doc.join("docs"))?;
-    copy_all(&root().join("packaging/kubernetes"), &doc.join("kubernetes"))
+    for examples in ["packaging/container", "packaging/kubernetes"] {
+        copy_all(&root().join(examples), &doc.join(examples))?;
+    }
+    Ok(())
 }
 
 /// Copies a file, with this mode, and makes the directories above it.
