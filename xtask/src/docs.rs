@@ -1,6 +1,8 @@
 //! Documents that are generated from the code, so that they cannot say anything else.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -14,8 +16,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let documents = [("docs/exports.md", exports())];
+    let mut documents = of_the_server()?;
+    documents.insert("docs/exports.md".to_owned(), exports());
     for (name, text) in documents {
+        let name = &*name;
         let path = root().join(name);
         let is_stale = fs::read_to_string(&path).ok().as_deref() != Some(&*text);
         if is_stale && args.check {
@@ -27,6 +31,21 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Those that follow from the server's settings. Another program prints them, so that the other
+/// chores need not wait for a server to be built.
+fn of_the_server() -> Result<BTreeMap<String, String>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "-p", "hayase-server", "--example", "documents"])
+        .current_dir(root())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cargo cannot be run")?;
+    if !output.status.success() {
+        bail!("the server's documents are not printed");
+    }
+    serde_json::from_slice(&output.stdout).context("the server's documents cannot be read")
 }
 
 fn exports() -> String {

@@ -13,7 +13,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use line::{Line, lines};
+use line::{Line, Placed, lines};
 
 /// Files that include each other deeper than this include themselves.
 const INCLUDE_DEPTH: usize = 8;
@@ -22,18 +22,47 @@ const INCLUDE_DEPTH: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conf {
     settings: Vec<Setting>,
+    wrong: Vec<Wrong>,
 }
 
+/// A setting and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Setting {
-    section: String,
-    key: String,
-    value: String,
+pub struct Setting {
+    /// Its section, without brackets.
+    pub section: String,
+    /// Its name.
+    pub key: String,
+    /// What stands behind the `=`.
+    pub value: String,
+    /// Where.
+    pub place: Place,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file; empty for text without one.
+    pub file: PathBuf,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The character in it, counted from 1.
+    pub column: usize,
+    /// The line as it stands there.
+    pub text: String,
+}
+
+/// A line that is neither a section nor a setting, or a file that cannot be included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// What is wrong.
+    pub message: String,
+    /// Where.
+    pub place: Place,
 }
 
 impl Conf {
-    /// Reads text. Lines that are none are logged and passed over; files to be included are
-    /// not looked for.
+    /// Reads text. Lines that are none are passed over, see [`Conf::wrong`]; files to be included
+    /// are not looked for.
     pub fn parse(text: &str) -> Self {
         let mut conf = Conf::default();
         conf.add(text, None, 0);
@@ -47,6 +76,7 @@ impl Conf {
     pub fn read(file: &Path) -> io::Result<Self> {
         let mut conf = Conf::default();
         conf.add_file(file, 0)?;
+        conf.warn();
         Ok(conf)
     }
 
@@ -95,6 +125,23 @@ impl Conf {
         }
     }
 
+    /// All settings: of two of the same name in one section the first counts.
+    pub fn settings(&self) -> impl Iterator<Item = &Setting> {
+        self.settings.iter()
+    }
+
+    /// What was passed over.
+    pub fn wrong(&self) -> &[Wrong] {
+        &self.wrong
+    }
+
+    /// Logs what was passed over.
+    fn warn(&self) {
+        for Wrong { message, place } in &self.wrong {
+            tracing::warn!("{}:{}: {message}; ignored", place.file.display(), place.line);
+        }
+    }
+
     /// All keys of a section with their values, in the order of the file.
     pub fn section(&self, section: &str) -> impl Iterator<Item = (&str, &str)> {
         self.settings
@@ -116,33 +163,44 @@ impl Conf {
 
     fn add(&mut self, text: &str, file: Option<&Path>, depth: usize) {
         let mut section = String::new();
-        for (number, line) in lines(text) {
+        for Placed { number, column, line, text } in lines(text) {
+            let place =
+                Place { file: file.unwrap_or(Path::new("")).into(), line: number, column, text };
             match line {
                 Line::Section(name) => section = name,
-                Line::Include(other) => self.include(&other, file, depth),
+                Line::Include(other) => self.include(&other, file, depth, place),
                 Line::Setting { key, value } if !section.is_empty() => {
-                    self.settings.push(Setting { section: section.clone(), key, value });
+                    self.settings.push(Setting { section: section.clone(), key, value, place });
                 }
-                Line::Setting { .. } | Line::Wrong => {
-                    let file = file.map_or("?".into(), |file| file.display().to_string());
-                    tracing::warn!("{file}:{number}: neither a section nor a setting; ignored");
+                Line::Setting { .. } => {
+                    let message = "this setting stands before the first [section]".to_owned();
+                    self.wrong.push(Wrong { message, place });
+                }
+                Line::Wrong => {
+                    let message = "neither a [section] nor a setting".to_owned();
+                    self.wrong.push(Wrong { message, place });
                 }
             }
         }
     }
 
     /// A dash before the name says that the file need not be there.
-    fn include(&mut self, name: &str, from: Option<&Path>, depth: usize) {
+    fn include(&mut self, name: &str, from: Option<&Path>, depth: usize, place: Place) {
         let Some(from) = from else { return };
         let (name, needed) = name.strip_prefix('-').map_or((name, true), |name| (name, false));
         let file = from.parent().unwrap_or(Path::new("/")).join(name);
-        if depth >= INCLUDE_DEPTH {
-            tracing::warn!("{} is not included: files include each other too deep", file.display());
+        let why = if depth >= INCLUDE_DEPTH {
+            "files include each other too deep".to_owned()
         } else if needed && !file.exists() {
-            tracing::warn!("{} is not included: there is no such file", file.display());
-        } else if let Err(error) = self.add_file(&file, depth + 1) {
-            tracing::warn!("{} is not included: {error}", file.display());
-        }
+            "there is no such file".to_owned()
+        } else {
+            match self.add_file(&file, depth + 1) {
+                Ok(()) => return,
+                Err(error) => error.to_string(),
+            }
+        };
+        let message = format!("{} is not included: {why}", file.display());
+        self.wrong.push(Wrong { message, place });
     }
 }
 
@@ -189,6 +247,10 @@ mod tests {
         }
         let conf = Conf::read_with_directory(&file).unwrap();
         assert_eq!(conf.value("nfsd", "port"), Some("3"));
+        assert_eq!(conf.wrong(), []);
+        let place = &conf.settings().next().unwrap().place;
+        assert!(place.file.ends_with("nfs.conf.d/b.conf"), "{place:?}");
+        assert_eq!((place.line, place.column, &*place.text), (2, 1, "port=3"));
         assert_eq!(conf.value("nfsd", "threads"), Some("1"));
         assert_eq!(conf.flag("mountd", "manage-gids"), Some(true));
         assert_eq!(Conf::read(&dir.path().join("none")).unwrap(), Conf::default());
@@ -199,6 +261,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("loop.conf");
         fs::write(&file, "[a]\nb=c\ninclude=loop.conf\n").unwrap();
-        assert_eq!(Conf::read(&file).unwrap().section("a").count(), INCLUDE_DEPTH + 1);
+        let conf = Conf::read(&file).unwrap();
+        assert_eq!(conf.section("a").count(), INCLUDE_DEPTH + 1);
+        assert!(conf.wrong()[0].message.contains("too deep"));
     }
 }

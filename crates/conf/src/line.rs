@@ -18,11 +18,24 @@ pub(crate) enum Line {
     Wrong,
 }
 
-/// The lines that are neither empty nor comments, with their numbers, counted from 1.
-pub(crate) fn lines(text: &str) -> Vec<(usize, Line)> {
+/// A line, and where it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Placed {
+    /// The number of the line, counted from 1.
+    pub(crate) number: usize,
+    /// The character at which it begins, counted from 1.
+    pub(crate) column: usize,
+    pub(crate) line: Line,
+    /// As it stands in the file; only the first, if it goes on.
+    pub(crate) text: String,
+}
+
+/// The lines that are neither empty nor comments.
+pub(crate) fn lines(text: &str) -> Vec<Placed> {
     let mut lines = Vec::new();
     let mut rest = text.lines().enumerate();
     while let Some((at, first)) = rest.next() {
+        let column = first.chars().take_while(|c| c.is_whitespace()).count() + 1;
         let mut whole = first.trim().to_owned();
         if whole.is_empty() || whole.starts_with(['#', ';']) {
             continue;
@@ -33,7 +46,8 @@ pub(crate) fn lines(text: &str) -> Vec<(usize, Line)> {
             let next = rest.next().map_or("", |(_, next)| next.trim());
             whole = if next.is_empty() { begun } else { format!("{begun} {next}") };
         }
-        lines.push((at + 1, line(&whole)));
+        let line = line(&whole);
+        lines.push(Placed { number: at + 1, column, line, text: first.to_owned() });
     }
     lines
 }
@@ -97,12 +111,16 @@ mod tests {
             ("a = \"open", Line::Wrong),
         ];
         for (text, wanted) in table {
-            assert_eq!(lines(text), [(1, wanted)], "{text}");
+            let read = lines(text);
+            assert_eq!((read.len(), read[0].number), (1, 1), "{text}");
+            assert_eq!(read[0].line, wanted, "{text}");
         }
     }
 
     #[test]
     fn comments_and_empty_lines_are_passed_over() {
-        assert_eq!(lines("# a\n\n  ; b\n\t\nc=d\n"), [(5, setting("c", "d"))]);
+        let read = lines("# a\n\n  ; b\n\t\n  c=d\n");
+        assert_eq!((read[0].number, read[0].column), (5, 3));
+        assert_eq!(read[0].line, setting("c", "d"));
     }
 }

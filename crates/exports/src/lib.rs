@@ -50,6 +50,7 @@ pub use listing::{Style, exportfs, options as exportfs_options};
 pub use locations::{Location, Locations};
 pub use mountpoint::MountPoint;
 pub use names::Names;
+pub use nearest::nearest;
 pub use options::ExportOptions;
 pub use parse::{is_extra_table, parse, parse_tables};
 pub use pattern::Pattern;

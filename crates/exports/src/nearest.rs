@@ -1,10 +1,11 @@
 //! "Did you mean": the known word nearest to a misspelt one.
 
 /// The candidate nearest to `word`, if one is near enough to be what was meant.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+///
+/// ```
+/// assert_eq!(hayase_exports::nearest("tread", ["threads", "port"]), Some("threads"));
+/// ```
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word: Vec<char> = word.to_lowercase().replace('-', "_").chars().collect();
     let far_enough = match word.len() {
         1..=3 => 1,

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hayase_server::{Delegations, Names, Options};
+use hayase_server::config::{Layer, Written};
 
 /// Serves files over NFS as fast as the hardware allows.
 #[derive(Debug, Parser)]
@@ -14,8 +14,9 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 
     /// What to log: error, warn, info, debug, trace, or a list such as `info,hayase_nfs=debug`
-    #[arg(long, global = true, default_value = "info", value_name = "LEVEL")]
-    pub(crate) log: String,
+    /// [default: info, or as hayase.toml says]
+    #[arg(long, global = true, value_name = "LEVEL")]
+    pub(crate) log: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -25,6 +26,9 @@ pub(crate) enum Command {
     /// Measure an NFS server or a directory, in fio's words
     #[command(subcommand)]
     Bench(hayase_bench::command::Command),
+    /// Say what a configuration means, what is wrong with it, and what it would change for a running
+    /// server, without changing anything. Takes what `hayase serve` takes
+    Check(Check),
     /// Show what a running server does
     Status(Target),
     /// Have a running server read its exports again
@@ -65,6 +69,16 @@ pub(crate) struct Target {
     /// State directory of the server [default: /var/lib/hayase as root, else the user's own]
     #[arg(long, value_name = "DIR")]
     pub(crate) state_dir: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which configuration.
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) serve: Serve,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -158,35 +172,34 @@ pub(crate) struct Serve {
     /// Listen to this address only; can be given several times [default: all addresses]
     #[arg(long, value_name = "ADDR")]
     listen: Vec<IpAddr>,
-    /// Port for NFS and MOUNT
-    #[arg(long, default_value_t = 2049)]
-    port: u16,
+    /// Port for NFS and MOUNT [default: 2049]
+    #[arg(long)]
+    port: Option<u16>,
     /// Where the server keeps what has to outlive it [default: /var/lib/hayase as root, else
     /// the user's own state directory]
     #[arg(long, value_name = "DIR")]
-    state_dir: Option<PathBuf>,
+    pub(crate) state_dir: Option<PathBuf>,
     /// Let nobody change the directories named here (exports of a file say ro or rw themselves)
     #[arg(long)]
     read_only: bool,
     /// Threads for calls that may wait for a disk [default: 4 for each core, at least 16]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     threads: Option<u16>,
-    /// Seconds for which NFSv4 clients keep their state without a sign of life
-    #[arg(long, default_value_t = 90, value_name = "SECS",
-          value_parser = clap::value_parser!(u32).range(1..=3600))]
-    lease_secs: u32,
+    /// Seconds for which NFSv4 clients keep their state without a sign of life [default: 90]
+    #[arg(long, value_name = "SECS", value_parser = clap::value_parser!(u32).range(1..=3600))]
+    lease_secs: Option<u32>,
     /// Seconds after a restart in which NFSv4 clients may claim their state [default: a lease]
     #[arg(long, value_name = "SECS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     grace_secs: Option<u32>,
     /// Which files NFSv4 clients may keep to themselves until others want them: none; those of
     /// which the kernel tells when a local program wants them; or all, also where a local
-    /// program then sees and does what the client does not know of
-    #[arg(long, value_enum, default_value_t = Lend::Guarded, value_name = "WHICH")]
-    delegations: Lend,
+    /// program then sees and does what the client does not know of [default: guarded]
+    #[arg(long, value_enum, value_name = "WHICH")]
+    delegations: Option<Lend>,
     /// How NFSv4 clients are told owners and groups: as numbers, which need no configuration, or as
-    /// names, which mean the same where numbers differ. Clients may send either
-    #[arg(long, value_enum, default_value_t = IdMap::Numeric, value_name = "HOW")]
-    idmap: IdMap,
+    /// names, which mean the same where numbers differ. Clients may send either [default: numeric]
+    #[arg(long, value_enum, value_name = "HOW")]
+    idmap: Option<IdMap>,
     /// The domain of names, `user@DOMAIN` [default: as /etc/idmapd.conf says, else the DNS domain of
     /// this host]
     #[arg(long, value_name = "DOMAIN")]
@@ -199,6 +212,13 @@ pub(crate) struct Serve {
     /// Neither register with this host's rpcbind nor stand in for it on port 111
     #[arg(long)]
     no_portmap: bool,
+    /// Read this instead of /etc/hayase/hayase.toml
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Read this, and what lies in the directory of this name with `.d` behind it, instead of
+    /// /etc/nfs.conf, which is read for exports of files only
+    #[arg(long, value_name = "FILE")]
+    nfs_conf: Option<PathBuf>,
 }
 
 /// Which delegations there are.
@@ -223,30 +243,40 @@ enum Answer {
     No,
 }
 
-impl From<Serve> for Options {
-    fn from(serve: Serve) -> Self {
-        Options {
-            dirs: serve.dirs,
-            exports: serve.exports,
-            listen: serve.listen,
-            port: serve.port,
-            state_dir: serve.state_dir,
-            read_only: serve.read_only,
-            threads: serve.threads.map(usize::from),
-            lease_secs: serve.lease_secs,
-            grace_secs: serve.grace_secs,
-            delegations: match serve.delegations {
-                Lend::Never => Delegations::Never,
-                Lend::Guarded => Delegations::Guarded,
-                Lend::Always => Delegations::Always,
-            },
-            names: match serve.idmap {
-                IdMap::Numeric => Names::Numbers,
-                IdMap::Names => Names::Sent,
-            },
-            manage_gids: serve.manage_gids.map(|answer| answer == Answer::Yes),
-            nfs4_domain: serve.nfs4_domain,
-            portmap: !serve.no_portmap,
+impl Serve {
+    /// What is said here, and where more is written down.
+    pub(crate) fn written(&self, log: Option<&str>) -> Written {
+        let mut said = Layer::default();
+        let paths: Vec<_> = self.exports.iter().map(|path| path.display()).collect();
+        said.say_all("exports.files", &paths);
+        said.say_all("server.listen", &self.listen);
+        let mut say = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                said.say(name, &value);
+            }
+        };
+        say("server.port", self.port.map(|port| port.to_string()));
+        say("server.state-dir", self.state_dir.as_ref().map(|dir| dir.display().to_string()));
+        say("server.threads", self.threads.map(|threads| threads.to_string()));
+        say("server.portmap", self.no_portmap.then(|| "no".to_owned()));
+        say("server.manage-gids", self.manage_gids.as_ref().map(word));
+        say("server.log", log.map(str::to_owned));
+        say("nfs4.lease-time", self.lease_secs.map(|secs| secs.to_string()));
+        say("nfs4.grace-time", self.grace_secs.map(|secs| secs.to_string()));
+        say("nfs4.delegations", self.delegations.as_ref().map(word));
+        say("nfs4.idmap", self.idmap.as_ref().map(word));
+        say("nfs4.domain", self.nfs4_domain.clone());
+        Written {
+            said,
+            dirs: self.dirs.clone(),
+            read_only: self.read_only,
+            nfs_conf: self.nfs_conf.clone(),
+            own: self.config.clone(),
         }
     }
+}
+
+/// A value as the command line has it.
+fn word(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }

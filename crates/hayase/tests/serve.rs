@@ -1,6 +1,7 @@
 //! `hayase serve` as a process: what it says when it cannot start, signals, reloads.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+#[allow(dead_code)] // shared with other test programs, which use other parts of it
 mod support;
 
 use std::fs;

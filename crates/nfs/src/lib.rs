@@ -20,6 +20,7 @@ mod service;
 mod v3;
 mod v4;
 mod verifier;
+mod versions;
 mod view;
 
 pub use exports::{Export, ExportId, ExportTable};
@@ -31,4 +32,5 @@ pub use peer::{Carrier, Channel, Peer};
 pub use peers::Connected;
 pub use service::{Answered, NfsService};
 pub use v4::{Clock, Delegations, Dialer, NoDialer, NoRecords, Records, Replied, Setup};
+pub use versions::Versions;
 pub use view::Usage;

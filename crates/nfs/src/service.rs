@@ -18,7 +18,7 @@ use crate::mount::MountList;
 use crate::peer::{Carrier, Peer};
 use crate::peers::Peers;
 use crate::reply_cache::ReplyCache;
-use crate::{ExportId, ExportTable, HandleKey, Limits, Setup, v3, v4};
+use crate::{ExportId, ExportTable, HandleKey, Limits, Setup, Versions, v3, v4};
 
 /// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,7 @@ pub(crate) struct Server {
     pub(crate) v4: Arc<v4::Shared>,
     pub(crate) copying: v4::Copying,
     pub(crate) peers: Peers,
+    pub(crate) versions: Versions,
 }
 
 /// The programs of one server: NFS, MOUNT, NFSACL, NLM and NSM.
@@ -73,12 +74,25 @@ impl NfsService {
         let mounts = MountList::new(limits.mount_list);
         let exports = Arc::new(ArcSwap::from_pointee(exports));
         let identities = Arc::clone(&setup.identities);
+        let versions = setup.versions;
         let v4 = Arc::new(v4::Shared::new(setup, key.clone(), Arc::clone(&exports), &limits));
         v4.listen(&exports.load());
         let server = Arc::new_cyclic(|server| {
             let copying = v4::Copying::new(Weak::clone(server), limits.copy_threads);
             let peers = Peers::default();
-            Server { exports, key, names, identities, limits, replies, mounts, v4, copying, peers }
+            Server {
+                exports,
+                key,
+                names,
+                identities,
+                limits,
+                replies,
+                mounts,
+                v4,
+                copying,
+                peers,
+                versions,
+            }
         });
         NfsService { server, generations: AtomicU64::new(1), gone: Mutex::default() }
     }
@@ -231,7 +245,7 @@ impl NfsService {
         wait: Wait,
         reply: &mut ReplyBuf,
     ) -> Result<Answered, Abort> {
-        served(header, peer.carrier).map_err(Abort::Refused)?;
+        served(header, peer.carrier, self.server.versions).map_err(Abort::Refused)?;
         let credential = Credential::check(header.cred, header.verf)
             .map_err(|stat| Abort::Refused(Refusal::Auth(stat)))?;
         let call = Call { server: &self.server, peer, credential, wait };
@@ -261,13 +275,15 @@ impl Drop for NfsService {
 }
 
 /// Whether the program is served here, in this version and over this carrier.
-fn served(header: &CallHeader<'_>, carrier: Carrier) -> Result<(), Refusal> {
+fn served(header: &CallHeader<'_>, carrier: Carrier, versions: Versions) -> Result<(), Refusal> {
     let (low, high) = match (header.prog, carrier) {
-        (nfs3::PROGRAM, Carrier::Tcp) => (nfs3::VERSION, nfs4::VERSION),
-        (nfsacl::PROGRAM, Carrier::Tcp) => (nfsacl::VERSION, nfsacl::VERSION),
-        (mount::PROGRAM, _) => (mount::VERSION_1, mount::VERSION_3),
-        (nlm::PROGRAM, _) => (nlm::VERSION, nlm::VERSION),
-        (nsm::PROGRAM, _) => (nsm::VERSION, nsm::VERSION),
+        (nfs3::PROGRAM, Carrier::Tcp) => versions.range(),
+        (nfsacl::PROGRAM, Carrier::Tcp) if versions.v3 => (nfsacl::VERSION, nfsacl::VERSION),
+        (mount::PROGRAM, _) if versions.v3 => (mount::VERSION_1, mount::VERSION_3),
+        // Which says what is exported, and mounts nothing.
+        (mount::PROGRAM, _) => (mount::VERSION_1, mount::VERSION_1),
+        (nlm::PROGRAM, _) if versions.v3 => (nlm::VERSION, nlm::VERSION),
+        (nsm::PROGRAM, _) if versions.v3 => (nsm::VERSION, nsm::VERSION),
         _ => return Err(Refusal::ProgUnavail),
     };
     let mount_2 = header.prog == mount::PROGRAM && header.vers == 2;

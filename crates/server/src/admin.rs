@@ -46,6 +46,9 @@ pub enum Request {
         /// Take it out of what was written down, too.
         persist: bool,
     },
+    /// Which settings were in force when the server started? Answered with
+    /// [`Effective`](crate::config::Effective)s.
+    Settings,
     /// Who is connected? Answered with [`ConnectionView`](crate::view::ConnectionView)s.
     Connections,
     /// Which bounds are there, and how much of each is used? Answered with

@@ -2,8 +2,11 @@
 
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use hayase_nfs::Delegations;
+use hayase_nfs::{Delegations, Versions};
+
+use crate::config::Written;
 
 /// What owners and groups are told as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,13 +44,25 @@ pub struct Options {
     pub delegations: Delegations,
     /// What NFSv4 clients are told owners and groups as.
     pub names: Names,
-    /// Whether the groups of callers are those that this host knows; by default nfs.conf(5) says so
-    /// for the exports of a file.
-    pub manage_gids: Option<bool>,
+    /// Whether the groups of callers are those that this host knows.
+    pub manage_gids: bool,
     /// The domain behind the `@` of names; by default idmapd.conf(5) says, or else the host's own.
     pub nfs4_domain: Option<String>,
     /// Tell the portmapper of this host, or be it if there is none.
     pub portmap: bool,
+    /// Which versions of NFS are served.
+    pub versions: Versions,
+    /// What is logged; only told to whom sets logging up.
+    pub log: Option<String>,
+    /// Bounds on NFSv4's state.
+    pub state_limits: hayase_state::Limits,
+    /// Bounds on the protocol.
+    pub nfs_limits: hayase_nfs::Limits,
+    /// Connections at most; by default three fifths of the open-file limit.
+    pub connections: Option<usize>,
+    /// Where these were written down, if they were: a reload looks there for what would take a
+    /// restart.
+    pub written: Option<Arc<Written>>,
 }
 
 impl Default for Options {
@@ -64,9 +79,15 @@ impl Default for Options {
             grace_secs: None,
             delegations: Delegations::Guarded,
             names: Names::Numbers,
-            manage_gids: None,
+            manage_gids: false,
             nfs4_domain: None,
             portmap: true,
+            versions: Versions::ALL,
+            log: None,
+            state_limits: hayase_state::Limits::default(),
+            nfs_limits: hayase_nfs::Limits::default(),
+            connections: None,
+            written: None,
         }
     }
 }

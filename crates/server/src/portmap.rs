@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use hayase_nfs::Versions;
 use hayase_portmap::{Announced, Error, Protocol, Registration, Service, announce};
 use hayase_proto::{mount, nfs3, nfs4, nfsacl, nlm, nsm};
 
@@ -58,8 +59,9 @@ pub(crate) struct Keeper {
 
 impl Portmap {
     /// Tells the portmapper, or becomes it.
-    pub(crate) fn announce(addresses: &[SocketAddr]) -> Self {
-        let services: Vec<_> = addresses.iter().flat_map(|address| services(*address)).collect();
+    pub(crate) fn announce(addresses: &[SocketAddr], versions: Versions) -> Self {
+        let services: Vec<_> =
+            addresses.iter().flat_map(|address| services(*address, versions)).collect();
         match announce(&services) {
             Announced::Rpcbind(registration) => match Others::of(registration.refused()) {
                 Ok(others) => Self::keep("this host's rpcbind", others, registration),
@@ -141,19 +143,46 @@ impl Drop for Keeper {
     }
 }
 
-fn services(addr: SocketAddr) -> [Service; 11] {
+fn services(addr: SocketAddr, versions: Versions) -> Vec<Service> {
     let service = |prog, vers, protocol| Service { prog, vers, protocol, addr };
-    [
-        service(nfs3::PROGRAM, nfs3::VERSION, Protocol::Tcp),
-        service(nfs3::PROGRAM, nfs4::VERSION, Protocol::Tcp),
-        service(nfsacl::PROGRAM, nfsacl::VERSION, Protocol::Tcp),
+    let mut services = vec![
         service(mount::PROGRAM, mount::VERSION_1, Protocol::Tcp),
-        service(mount::PROGRAM, mount::VERSION_3, Protocol::Tcp),
         service(mount::PROGRAM, mount::VERSION_1, Protocol::Udp),
-        service(mount::PROGRAM, mount::VERSION_3, Protocol::Udp),
-        service(nlm::PROGRAM, nlm::VERSION, Protocol::Tcp),
-        service(nlm::PROGRAM, nlm::VERSION, Protocol::Udp),
-        service(nsm::PROGRAM, nsm::VERSION, Protocol::Tcp),
-        service(nsm::PROGRAM, nsm::VERSION, Protocol::Udp),
-    ]
+    ];
+    if versions.v3 {
+        services.extend([
+            service(nfs3::PROGRAM, nfs3::VERSION, Protocol::Tcp),
+            service(nfsacl::PROGRAM, nfsacl::VERSION, Protocol::Tcp),
+            service(mount::PROGRAM, mount::VERSION_3, Protocol::Tcp),
+            service(mount::PROGRAM, mount::VERSION_3, Protocol::Udp),
+            service(nlm::PROGRAM, nlm::VERSION, Protocol::Tcp),
+            service(nlm::PROGRAM, nlm::VERSION, Protocol::Udp),
+            service(nsm::PROGRAM, nsm::VERSION, Protocol::Tcp),
+            service(nsm::PROGRAM, nsm::VERSION, Protocol::Udp),
+        ]);
+    }
+    if versions.any_v4() {
+        services.push(service(nfs3::PROGRAM, nfs4::VERSION, Protocol::Tcp));
+    }
+    services
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_versions_that_are_served_are_announced() {
+        let addr = SocketAddr::from(([127, 0, 0, 1], 2049));
+        let of = |versions| -> Vec<(u32, u32)> {
+            services(addr, versions).iter().map(|service| (service.prog, service.vers)).collect()
+        };
+        let all = of(Versions::ALL);
+        assert!(all.contains(&(100_003, 3)) && all.contains(&(100_003, 4)));
+        let only_4 = of(Versions { v3: false, ..Versions::ALL });
+        assert!(only_4.contains(&(100_003, 4)));
+        assert!(!only_4.contains(&(100_003, 3)) && !only_4.contains(&(100_005, 3)));
+        let only_3 = of(Versions { v3: true, v4: [false; 3] });
+        assert!(only_3.contains(&(100_003, 3)) && !only_3.contains(&(100_003, 4)));
+    }
 }

@@ -18,6 +18,7 @@ use serde_json::Value;
 use crate::admin::{AdminSocket, Request};
 use crate::backends::Backends;
 use crate::banner::{Facts, banner};
+use crate::config::Effective;
 use crate::exports::{Changes, Exported, Sources};
 use crate::housekeeper::Housekeeper;
 use crate::listen::Sockets;
@@ -50,6 +51,8 @@ pub struct Server {
 /// What the admin socket's thread needs, too.
 pub(crate) struct Shared {
     options: Options,
+    /// The settings that were in force when the server started.
+    effective: Vec<Effective>,
     programs: Arc<Programs>,
     identities: Arc<Identities>,
     backends: Backends,
@@ -96,13 +99,18 @@ impl Server {
         let setup = state::setup(&options, &state_dir, key.identity(), Arc::clone(&identities))?;
         let cores = system::cores();
         let threads = options.threads.unwrap_or_else(|| (4 * cores).max(16));
-        let limits = hayase_nfs::Limits::default();
+        let limits = options.nfs_limits.clone();
         // Who is waited for has to find a thread, too.
         let limits =
             hayase_nfs::Limits { held_calls: limits.held_calls.min(threads / 4), ..limits };
         let service = NfsService::new(table, key, Box::new(names), limits, setup);
         let programs = Arc::new(Programs(service));
-        let limits = Limits { connections: files.connections, ..Limits::default() };
+        let limits = Limits {
+            connections: options
+                .connections
+                .map_or(files.connections, |most| most.min(files.connections)),
+            ..Limits::default()
+        };
         let transport_limits = limits.clone();
         let config = Config { shards: cores, threads, limits };
         let transport = Transport::start(&config, &programs, sockets.tcp)
@@ -116,6 +124,11 @@ impl Server {
             .context("the server's threads cannot be started")?;
 
         let shared = Arc::new(Shared {
+            effective: options
+                .written
+                .as_ref()
+                .map(|written| written.load().effective)
+                .unwrap_or_default(),
             options,
             programs,
             identities,
@@ -131,7 +144,7 @@ impl Server {
             live: Mutex::default(),
         });
         let portmap = if shared.options.portmap {
-            Portmap::announce(&shared.addresses)
+            Portmap::announce(&shared.addresses, shared.options.versions)
         } else {
             Portmap::unwanted()
         };
@@ -245,6 +258,7 @@ impl Shared {
                 let changes = self.change(|exported| exported.without(&place, persist))?;
                 Ok(serde_json::to_value(changes)?)
             }
+            Request::Settings => Ok(serde_json::to_value(&self.effective)?),
             Request::Connections => Ok(serde_json::to_value(view::connections(&self.programs.0))?),
             Request::Limits => Ok(serde_json::to_value(self.limits())?),
             Request::Clients => Ok(serde_json::to_value(view::clients(&self.programs.0))?),
@@ -256,8 +270,24 @@ impl Shared {
     }
 
     fn reload(&self) -> Result<Changes> {
+        let restart = self.take_a_restart()?;
         self.identities.forget();
-        self.change(Exported::read)
+        let mut changes = self.change(Exported::read)?;
+        for setting in &restart {
+            tracing::warn!("{setting}");
+        }
+        changes.restart = restart;
+        Ok(changes)
+    }
+
+    /// Settings that are written down otherwise than when the server started: nobody should believe
+    /// that they are in force.
+    fn take_a_restart(&self) -> Result<Vec<String>> {
+        let Some(written) = &self.options.written else { return Ok(Vec::new()) };
+        let now = written.load();
+        let differing = now.differing(&self.effective);
+        now.into_options().context("all stays as it was")?;
+        Ok(differing)
     }
 
     /// Puts other exports in force; if there is an error, those in force stay in force.

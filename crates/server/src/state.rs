@@ -44,6 +44,7 @@ pub(crate) fn setup(
         state: Config {
             lease_secs: options.lease_secs,
             grace_secs: options.grace_secs.unwrap_or(options.lease_secs),
+            limits: options.state_limits.clone(),
             ..Config::default()
         },
         recovered,
@@ -55,6 +56,7 @@ pub(crate) fn setup(
         caller: Box::new(Caller::start()?),
         host_name: host_name(),
         nsm_state: state_dir.next_nsm_state()?,
+        versions: options.versions,
     })
 }
 

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use hayase_rpc::{AuthSysArgs, CallHeader, OpaqueAuth, decode_reply, encode_call, flavor, record};
+use hayase_rpc::{
+    AuthSysArgs, CallHeader, OpaqueAuth, Refusal, decode_reply, encode_call, flavor, record,
+};
 use hayase_xdr::{Array, Encode, Opaque, Reader, to_vec};
 use tempfile::TempDir;
 
@@ -126,6 +128,20 @@ impl Client {
 
     /// Makes a call and returns the bytes of its result.
     pub fn call(&mut self, prog: u32, proc: u32, args: &impl Encode) -> Vec<u8> {
+        let reply = self.ask(prog, proc, args);
+        let mut reader = Reader::new(&reply);
+        decode_reply(&mut reader).unwrap().1.unwrap();
+        reader.rest().to_vec()
+    }
+
+    /// Makes a call without arguments that is refused, and returns why.
+    pub fn refused(&mut self, prog: u32) -> Refusal {
+        let reply = self.ask(prog, 0, &());
+        decode_reply(&mut Reader::new(&reply)).unwrap().1.unwrap_err()
+    }
+
+    /// Makes a call and returns the reply.
+    fn ask(&mut self, prog: u32, proc: u32, args: &impl Encode) -> Vec<u8> {
         let body = to_vec(&AuthSysArgs {
             stamp: 0,
             machine_name: Opaque(b"test"),
@@ -147,9 +163,7 @@ impl Client {
         self.0.read_exact(&mut mark).unwrap();
         let mut reply = vec![0; record::Mark::decode(mark).len];
         self.0.read_exact(&mut reply).unwrap();
-        let mut reader = Reader::new(&reply);
-        decode_reply(&mut reader).unwrap().1.unwrap();
-        reader.rest().to_vec()
+        reply
     }
 }
 

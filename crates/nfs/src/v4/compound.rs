@@ -18,9 +18,6 @@ use crate::call::{Abort, Call, Target};
 use crate::reply_cache::{Found, Running};
 use crate::service::Answered;
 
-/// The highest minor version served.
-const HIGHEST_MINOR: u32 = 2;
-
 /// A compound on its way through its operations.
 pub(crate) struct Compound<'c> {
     pub(crate) call: &'c Call<'c>,
@@ -102,7 +99,7 @@ pub(super) fn answer(
 
 /// Why no operation of a compound is run at all.
 fn refusal(call: &Call<'_>, head: &CompoundHead<'_>) -> Option<Status> {
-    if head.minorversion > HIGHEST_MINOR {
+    if !call.server.versions.has_minor(head.minorversion) {
         return Some(Status::MinorVersMismatch);
     }
     // From NFSv4.1 on, the session says how many there may be.

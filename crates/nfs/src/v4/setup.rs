@@ -17,7 +17,7 @@ use super::who::Addresses;
 use crate::handle::WireHandle;
 use crate::nlm::{Caller, NoCaller, Waits};
 use crate::nsm::Nsm;
-use crate::{ExportId, ExportTable, HandleKey, Limits};
+use crate::{ExportId, ExportTable, HandleKey, Limits, Versions};
 
 /// Where it is kept which clients may claim state after a restart (RFC 8881 §8.4.2.1).
 pub trait Records: Send + Sync {
@@ -88,6 +88,8 @@ pub struct Setup {
     pub host_name: Vec<u8>,
     /// This host's state number for status monitors: odd, and another at every start.
     pub nsm_state: i32,
+    /// Which versions are served, 3 included.
+    pub versions: Versions,
 }
 
 impl Default for Setup {
@@ -108,6 +110,7 @@ impl Default for Setup {
             caller: Box::new(NoCaller),
             host_name: b"hayase".to_vec(),
             nsm_state: 1,
+            versions: Versions::ALL,
         }
     }
 }

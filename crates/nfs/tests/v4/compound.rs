@@ -2,7 +2,8 @@
 
 use crate::common::{Lab, args, program};
 use crate::ops::{attrs, handle, op, ops, run, run_as, stat, status};
-use hayase_nfs::Answered;
+use hayase_mem::MemFs;
+use hayase_nfs::{Answered, Setup, Versions};
 use hayase_vfs::Wait;
 
 #[test]
@@ -29,6 +30,19 @@ fn minor_version_3_is_refused_with_its_number() {
     results = run_as(&lab.root(), u32::MAX, &ops().root());
     assert_eq!(results.status, stat::MINOR_VERS_MISMATCH);
     results.end();
+}
+
+#[test]
+fn a_minor_version_that_is_switched_off_is_refused() {
+    let versions = Versions { v4: [false, true, false], ..Versions::ALL };
+    let setup = Setup { versions, ..Setup::default() };
+    let lab = Lab::set_up("/srv *(rw,insecure)", MemFs::new, setup);
+    for minor in [0, 2, 3] {
+        let results = run_as(&lab.root(), minor, &ops().root());
+        assert_eq!(results.status, stat::MINOR_VERS_MISMATCH, "{minor}");
+    }
+    let results = run_as(&lab.root(), 1, &ops().root());
+    assert_ne!(results.status, stat::MINOR_VERS_MISMATCH);
 }
 
 #[test]

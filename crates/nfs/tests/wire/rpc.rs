@@ -1,6 +1,7 @@
 //! The RPC layer: headers, credentials, refusals (RFC 5531 §8, §9).
 
-use hayase_nfs::{Answered, Carrier};
+use hayase_mem::MemFs;
+use hayase_nfs::{Answered, Carrier, Setup, Versions};
 use hayase_vfs::Wait;
 
 use crate::common::{Client, Lab, args, mnt, proc, program, stat};
@@ -213,4 +214,23 @@ fn padding_is_not_looked_at() {
     client.file(&srv, "abcde");
     let call = args().opaque(&srv).word(5).raw(b"abcdexyz");
     assert_eq!(client.status(proc::LOOKUP, &call), stat::OK);
+}
+
+#[test]
+fn versions_that_are_switched_off_are_refused_with_those_that_are_left() {
+    let call = |versions, prog, vers| {
+        let setup = Setup { versions, ..Setup::default() };
+        let lab = Lab::set_up("/srv *(rw,insecure)", MemFs::new, setup);
+        answer(&lab.root(), &[7, 0, 2, prog, vers, 0, 0, 0, 0, 0])
+    };
+    let mismatch = |low, high| [accepted(7, 2), vec![low, high]].concat();
+    let only_4 = Versions { v3: false, ..Versions::ALL };
+    assert_eq!(call(only_4, program::NFS, 3), mismatch(4, 4));
+    assert_eq!(call(only_4, program::NFS, 4), accepted(7, 0));
+    assert_eq!(call(only_4, program::MOUNT, 3), mismatch(1, 1));
+    assert_eq!(call(only_4, program::MOUNT, 1), accepted(7, 0));
+    assert_eq!(call(only_4, 100_227, 3), accepted(7, 1)); // NFSACL
+    let only_3 = Versions { v4: [false; 3], ..Versions::ALL };
+    assert_eq!(call(only_3, program::NFS, 4), mismatch(3, 3));
+    assert_eq!(call(only_3, program::NFS, 3), accepted(7, 0));
 }

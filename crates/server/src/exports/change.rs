@@ -155,6 +155,9 @@ pub struct Changes {
     pub changed: Vec<String>,
     /// Exports that are not served, and why.
     pub dormant: Vec<String>,
+    /// Settings that have changed where they are written down, and would take a restart.
+    #[serde(default)]
+    pub restart: Vec<String>,
     /// Removed directories that running calls still use; they are released when these are over.
     pub held: Vec<PathBuf>,
 }
@@ -216,6 +219,9 @@ impl fmt::Display for Changes {
                 write!(f, "{between}{mark}{line}")?;
                 between = "\n";
             }
+        }
+        for setting in &self.restart {
+            write!(f, "\n! {setting}")?;
         }
         for path in &self.held {
             write!(f, "\n! {} is released when running calls are over", path.display())?;

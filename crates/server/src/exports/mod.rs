@@ -17,8 +17,8 @@ use crate::backends::Backends;
 
 pub use change::{Changes, Place};
 pub(crate) use mounts::MountWatch;
-pub(crate) use plan::Dormant;
-pub(crate) use source::Sources;
+pub(crate) use plan::{Dormant, dormant};
+pub(crate) use source::{Sources, Text, explain, parse};
 pub use view::{ExportView, ExportsView, GrantView};
 
 /// What is exported now.
@@ -97,7 +97,7 @@ impl Exported {
     /// Whether what can be served is not what is: a mount has come or gone.
     pub(crate) fn is_outdated(&self) -> bool {
         let current = self.lock();
-        plan::dormant(&current.entries).is_ok_and(|now| now != current.dormant)
+        dormant(&current.entries).is_ok_and(|now| now != current.dormant)
     }
 
     /// The exports as they are told.

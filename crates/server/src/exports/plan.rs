@@ -59,7 +59,7 @@ pub(super) fn open(
 }
 
 /// The exports of tables that cannot be served as things are.
-pub(super) fn dormant(entries: &[Entry]) -> Result<Vec<Dormant>> {
+pub(crate) fn dormant(entries: &[Entry]) -> Result<Vec<Dormant>> {
     let mounted = entries
         .iter()
         .any(|entry| entry.grants.iter().any(|grant| grant.options.mountpoint.is_some()))
