@@ -37,7 +37,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The server did not answer within [`Options::timeout`](crate::Options::timeout).
-    #[error("{server} has not answered {operation} within {} s{}", after.as_secs_f64(), last(.problem.as_deref()))]
+    #[error("{server} has not answered {operation} within {:.1} s{}", after.as_secs_f64(), last(.problem.as_deref()))]
     Timeout {
         /// The server.
         server: SocketAddr,

@@ -122,8 +122,12 @@ impl RunArgs {
                 let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
                 bail!("{0} is a directory; as a target it is file://{0}", whole.display());
             }
-            let file = JobFile::read(path, &above)
-                .context("what is no target (nfs://HOST/PATH, file:///PATH) is a job file")?;
+            ensure!(
+                path.exists(),
+                "{} is neither a target (nfs://HOST/PATH, file:///PATH) nor a job file that is there",
+                path.display()
+            );
+            let file = JobFile::read(path, &above)?;
             for note in &file.notes {
                 eprintln!("{note}");
             }

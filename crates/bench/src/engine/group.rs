@@ -337,7 +337,7 @@ impl Gathered {
             group: job.group,
             jobs: job.numjobs,
             options: job.given.clone(),
-            error: self.failure.take().map(|failure| Fault {
+            error: self.failure.take().map(Failure::advised).map(|failure| Fault {
                 errno: failure.errno,
                 message: failure.message,
                 operations: self.failed,

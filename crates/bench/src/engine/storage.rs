@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use hayase_buf::Buffer;
 use hayase_client::Timing;
+use rustix::io::Errno;
 use smallvec::SmallVec;
 
 use super::recorder::Outcome;
@@ -160,6 +161,21 @@ impl Failure {
     /// The system's error in doing that.
     pub(crate) fn system(what: impl fmt::Display, error: &io::Error) -> Self {
         Failure::new(error.raw_os_error().unwrap_or(EIO), format!("{what}: {error}"))
+    }
+
+    /// Says what to do about it, where that is known.
+    pub(crate) fn advised(self) -> Self {
+        let advice = match Errno::from_raw_os_error(self.errno) {
+            Errno::NOSPC => "the target is full: free space there, or take a smaller size=",
+            Errno::DQUOT => "the user's quota is used up: take a smaller size=",
+            Errno::ROFS => "the target is read-only: only reading files that are there works",
+            Errno::ACCESS | Errno::PERM => {
+                "whoever runs this may not do that there; servers often take root for nobody"
+            }
+            Errno::TIMEDOUT => "the server or the way to it is down; --timeout= waits longer",
+            _ => return self,
+        };
+        Failure { message: format!("{}; {advice}", self.message), ..self }
     }
 
     /// Says in what it was met.

@@ -36,7 +36,7 @@ impl Server {
             ask_timing: plan.breakdown,
             ..Options::default()
         };
-        let mount = Mount::new(url, &options).map_err(|error| failure(&error))?;
+        let mount = Mount::new(url, &options).map_err(|error| unmounted(url, &error))?;
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         let threads = plan.threads.unwrap_or(cores).max(1);
         Ok(Server { mount, threads, connections: connections(&plan.jobs) })
@@ -51,6 +51,28 @@ fn connections(jobs: &[Job]) -> u32 {
         jobs.map(|job| job.nconnect).collect::<BTreeSet<_>>().into_iter().sum::<u32>()
     };
     jobs.iter().map(|job| of_group(job.group)).max().unwrap_or(1)
+}
+
+/// Why a server cannot be mounted, and what to do about it.
+fn unmounted(url: &Url, error: &Error) -> Failure {
+    let failure = failure(error);
+    let host = &url.host;
+    let advice = match error {
+        Error::Resolve { .. } => "is the name of the host right?".to_owned(),
+        Error::Connect { .. } => {
+            format!("does an NFS server listen there? nfs://{host}:PORT/ names another port")
+        }
+        Error::Path { .. } if error.is(Status::NOENT) => {
+            format!("`showmount -e {host}` lists what a server of NFSv3 exports")
+        }
+        // EPERM and EACCES.
+        Error::Path { .. } if matches!(error.status().map(Status::number), Some(1 | 13)) => {
+            "is it exported to this host? Some servers also want root, or the option insecure"
+                .to_owned()
+        }
+        _ => return failure,
+    };
+    Failure { message: format!("{}; {advice}", failure.message), ..failure }
 }
 
 /// What the client says, as the engine needs it.
