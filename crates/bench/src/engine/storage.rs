@@ -172,7 +172,7 @@ impl Failure {
             Errno::ACCESS | Errno::PERM => {
                 "whoever runs this may not do that there; servers often take root for nobody"
             }
-            Errno::TIMEDOUT => "the server or the way to it is down; --timeout= waits longer",
+            Errno::TIMEDOUT => "is the server up? --timeout= waits longer, for a grace period, too",
             _ => return self,
         };
         Failure { message: format!("{}; {advice}", self.message), ..self }

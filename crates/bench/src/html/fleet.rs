@@ -136,7 +136,7 @@ fn each_over_time(fleet: &FleetRun) -> Markup {
     html! {
         @for group in &groups {
             @if groups.len() > 1 {
-                h3 { (group_name(fleet, *group)) }
+                h3.group { (group_name(fleet, *group)) }
             }
             div.charts { (group_over_time(fleet, *group)) }
         }
