@@ -58,4 +58,4 @@ pub use rules::{Match, Rules, Unresolved};
 pub use sec::{Flavor, Flavors, Treatment};
 pub use squash::Identity;
 pub use system_names::SystemNames;
-pub use words::reference;
+pub use words::{Described, described, reference};

@@ -400,6 +400,30 @@ fn id(text: &str) -> Result<u32, Problem> {
     }
 }
 
+/// An option as documentation has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// The word, with the name of its value, such as `fsid=NUM|root|UUID`.
+    pub usage: String,
+    /// What Hayase does about it: `acts`, `acts; default`, `accepted` or `error`.
+    pub state: &'static str,
+    /// What it does, or why it does nothing, or why it is an error.
+    pub text: &'static str,
+}
+
+/// All options, in the order of the documentation.
+pub fn described() -> impl Iterator<Item = Described> {
+    OPTIONS.iter().map(|word| {
+        let (state, text) = match &word.effect {
+            Effect::Acts(_) if word.is_default() => ("acts; default", word.help),
+            Effect::Acts(_) => ("acts", word.help),
+            Effect::Already(reason) | Effect::Noted(_, reason) => ("accepted", *reason),
+            Effect::Missing(reason) => ("error", *reason),
+        };
+        Described { usage: word.usage(), state, text }
+    })
+}
+
 /// The options as a Markdown table, for the documentation.
 ///
 /// ```
@@ -407,14 +431,8 @@ fn id(text: &str) -> Result<u32, Problem> {
 /// ```
 pub fn reference() -> String {
     let mut page = String::from("| Option | In Hayase | |\n|---|---|---|\n");
-    for word in OPTIONS {
-        let (state, text) = match &word.effect {
-            Effect::Acts(_) if word.is_default() => ("acts; default", word.help),
-            Effect::Acts(_) => ("acts", word.help),
-            Effect::Already(reason) | Effect::Noted(_, reason) => ("accepted", *reason),
-            Effect::Missing(reason) => ("error", *reason),
-        };
-        let usage = word.usage().replace('|', "\\|");
+    for Described { usage, state, text } in described() {
+        let usage = usage.replace('|', "\\|");
         // Writing to a String cannot fail.
         let _ = writeln!(page, "| `{usage}` | {state} | {text} |");
     }

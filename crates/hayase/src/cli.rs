@@ -55,7 +55,7 @@ pub(crate) enum Command {
     },
     /// Write the manual pages of this command
     Man {
-        /// Where to, such as /usr/local/share/man/man1
+        /// Below which directory, such as /usr/local/share/man
         dir: PathBuf,
         /// The date they bear
         #[arg(long, value_name = "YYYY-MM-DD", default_value = "undated")]

@@ -3,9 +3,10 @@
 
 mod check;
 mod cli;
+mod completions;
 mod export;
-mod generate;
 mod limits;
+mod man;
 mod state;
 mod status;
 mod table;
@@ -60,8 +61,8 @@ fn run(cli: Cli, loaded: Option<Loaded>) -> Result<bool> {
         Command::Opens(args) => state::opens(&args)?,
         Command::Locks(args) => state::locks(&args)?,
         Command::Evict(args) => state::evict(&args)?,
-        Command::Completions { shell } => generate::completions(shell)?,
-        Command::Man { dir, date } => generate::man(&dir, &date)?,
+        Command::Completions { shell } => completions::print(shell)?,
+        Command::Man { dir, date } => man::write(&dir, &date)?,
     }
     Ok(true)
 }

@@ -27,15 +27,21 @@ fn every_command_has_its_page() {
     let commands = listed(&help);
     assert!(commands.len() > 10, "{commands:?}");
     for command in &commands {
-        let page = fs::read_to_string(dir.path().join(format!("hayase-{command}.1"))).unwrap();
+        let page = fs::read_to_string(dir.path().join(format!("man1/hayase-{command}.1"))).unwrap();
         let title = format!(".TH hayase-{command} 1 2026-01-31 ");
         assert!(page.contains(&title), "{page}");
     }
-    let page = fs::read_to_string(dir.path().join("hayase.1")).unwrap();
+    let page = fs::read_to_string(dir.path().join("man1/hayase.1")).unwrap();
     for command in &commands {
         assert!(page.contains(&format!("hayase\\-{command}(1)")), "{command} is missing in {page}");
     }
-    assert!(dir.path().join("hayase-bench-run.1").exists());
+    assert!(dir.path().join("man1/hayase-bench-run.1").exists());
+    for (page, word) in [("hayase.toml.5", "server.port"), ("hayase-exports.5", "no_root_squash")] {
+        let page = fs::read_to_string(dir.path().join("man5").join(page)).unwrap();
+        let title = page.lines().find(|line| line.starts_with(".TH ")).unwrap();
+        assert!(title.contains(" 5 2026-01-31 "), "{title}");
+        assert!(page.lines().any(|line| line.starts_with(&format!("\\fB{word}"))), "{page}");
+    }
 }
 
 #[test]

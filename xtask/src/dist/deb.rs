@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use super::{Release, output, tree};
 use crate::command::root;
 
+const CONFIGURATION: &str = "etc/hayase/hayase.toml";
 const MAINTAINER: &str = "The Hayase developers <hayase@localhost>";
 
 /// Builds the package and answers where it is.
@@ -23,6 +24,7 @@ pub(super) fn build(release: &Release, out: &Path) -> Result<PathBuf> {
     }
     tree::fill(release, &stage.join("usr"))?;
     fs::create_dir_all(stage.join("etc/exports.d"))?;
+    tree::copy(&root().join("docs/hayase.toml"), &stage.join(CONFIGURATION), 0o644)?;
     debian_doc(release, &stage.join("usr/share/doc/hayase"))?;
     let architecture = output(Command::new("dpkg").arg("--print-architecture"))
         .context("a Debian package is built on Debian")?;
@@ -77,6 +79,8 @@ fn control(release: &Release, stage: &Path, architecture: &str) -> Result<()> {
         .replace("@INSTALLED_SIZE@", &kilobytes)
         .replace("@DEPENDS@", &depends(&release.program, stage)?);
     tree::write(&to.join("control"), &text)?;
+    // Kept as the administrator has changed it.
+    tree::write(&to.join("conffiles"), &format!("/{CONFIGURATION}\n"))?;
     for script in ["postinst", "prerm", "postrm"] {
         tree::copy(&packaging.join(script), &to.join(script), 0o755)?;
     }

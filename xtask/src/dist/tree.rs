@@ -30,10 +30,11 @@ pub(super) fn fill(release: &Release, usr: &Path) -> Result<()> {
         let script = output(Command::new(&release.program).args(["completions", shell]))?;
         write(&usr.join(place), &(script + "\n"))?;
     }
-    let man = usr.join("share/man/man1");
-    fs::create_dir_all(&man)?;
+    let man = usr.join("share/man");
     output(Command::new(&release.program).arg("man").arg(&man).args(["--date", &release.date]))?;
-    compress_all(&man)?;
+    for section in ["man1", "man5"] {
+        compress_all(&man.join(section))?;
+    }
     let doc = usr.join("share/doc/hayase");
     for name in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         copy(&root().join(name), &doc.join(name), 0o644)?;

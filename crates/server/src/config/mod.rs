@@ -175,6 +175,24 @@ pub fn example() -> String {
     own::example()
 }
 
+/// A setting as documentation has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// The section and the key in `hayase.toml`, with a dot between them.
+    pub name: &'static str,
+    /// What holds if nobody says anything, in words.
+    pub default: &'static str,
+    /// What it is, as a sentence.
+    pub help: &'static str,
+}
+
+/// All settings of `hayase.toml`, in the order of the documentation.
+pub fn settings() -> impl Iterator<Item = Described> {
+    let describe =
+        |s: &setting::Setting| Described { name: s.name, default: s.default, help: s.help };
+    SETTINGS.iter().map(describe)
+}
+
 /// Every setting, and every key of nfs.conf(5), as two tables in Markdown.
 pub fn reference() -> [String; 2] {
     [own::reference(), nfs_conf::reference()]
