@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 use hayase_vfs::{Wait, wait_for};
 
 use crate::cache::{Cache, Kept};
+use crate::near;
 use crate::question::{Answer, Question};
 use crate::{Directory, Limits, Mapping};
 
@@ -37,6 +39,8 @@ struct Shared {
     limits: Limits,
     state: Mutex<State>,
     answered: Condvar,
+    /// Of the answers that threads keep near.
+    epoch: AtomicU64,
 }
 
 struct State {
@@ -60,7 +64,8 @@ impl Asker {
         let (asked, cache) = (HashMap::new(), Cache::new(limits.answers));
         let state = Mutex::new(State { cache, asked, waiting: 0, generation: 0 });
         let answered = Condvar::new();
-        let shared = Arc::new(Shared { directory, mapping, limits, state, answered });
+        let epoch = AtomicU64::new(near::next_epoch());
+        let shared = Arc::new(Shared { directory, mapping, limits, state, answered, epoch });
         for _ in 0..shared.limits.threads {
             let (shared, questions) = (Arc::clone(&shared), Arc::clone(&questions));
             thread::Builder::new()
@@ -75,9 +80,17 @@ impl Asker {
     pub(crate) fn ask(&self, question: &Question, wait: Wait) -> Result<Answer, Unanswered> {
         let shared = &*self.shared;
         let now = Instant::now();
+        let epoch = shared.epoch.load(Ordering::Acquire);
+        if let Some(answer) = near::find(epoch, question, now) {
+            return Ok(answer);
+        }
         let mut state = shared.lock();
         let before = match state.cache.find(question) {
-            Some(kept) if kept.until > now => return kept.answer.ok_or(Unanswered::Later),
+            Some(Kept { answer, until }) if until > now => {
+                drop(state);
+                let answer = answer.ok_or(Unanswered::Later)?;
+                return Ok(near::keep(epoch, question, &answer, until));
+            }
             Some(kept) => kept.answer,
             None => None,
         };
@@ -114,6 +127,7 @@ impl Asker {
         let mut state = self.shared.lock();
         state.cache.forget();
         state.generation += 1;
+        self.shared.epoch.store(near::next_epoch(), Ordering::Release);
     }
 }
 

@@ -17,6 +17,7 @@ mod domain;
 mod identities;
 mod limits;
 mod mapping;
+mod near;
 mod question;
 mod system;
 
