@@ -20,6 +20,9 @@ use crate::peers::Peers;
 use crate::reply_cache::ReplyCache;
 use crate::{ExportId, ExportTable, HandleKey, Limits, Setup, Versions, v3, v4};
 
+/// Replies without data, names or large lists take less.
+const USUAL_REPLY_BYTES: usize = 512;
+
 /// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answered {
@@ -202,6 +205,10 @@ impl NfsService {
     /// Answers one record: appends the reply, without record mark, to `reply`.
     pub fn call(&self, peer: &Peer, record: &[u8], wait: Wait, reply: &mut ReplyBuf) -> Answered {
         let mark = reply.mark();
+        if wait == Wait::Allowed {
+            // A worker's reply begins with no memory; most need no more than this.
+            reply.bytes_mut().reserve(USUAL_REPLY_BYTES);
+        }
         let mut reader = Reader::new(record);
         let header = match CallHeader::decode(&mut reader) {
             Ok(header) => header,
