@@ -7,7 +7,7 @@ use hayase_proto::nlm::{
     self, CancelArgs, FreeAllArgs, Lock, LockArgs, Proc, Res, ShareArgs, ShareOf, ShareRes,
     TestArgs, TestRes, UnlockArgs,
 };
-use hayase_proto::{nfs3, nsm};
+use hayase_proto::{nfs3, nsm, rquota};
 use hayase_vfs::Wait;
 use hayase_xdr::{Opaque, Result, from_bytes, to_vec};
 
@@ -64,10 +64,11 @@ fn make(server: &Server, dir: &[u8]) -> Vec<u8> {
 /// Any arguments for any procedure.
 fn raw(server: &Server, xid: u32, choices: &mut Choices<'_>) {
     let proc = u32::from(choices.byte() & 0x1f);
-    let (prog, vers) = if choices.byte() & 1 == 0 {
-        (nlm::PROGRAM, nlm::VERSION)
-    } else {
-        (nsm::PROGRAM, nsm::VERSION)
+    let (prog, vers) = match choices.byte() & 3 {
+        0 => (nsm::PROGRAM, nsm::VERSION),
+        1 => (rquota::PROGRAM, rquota::VERSION_1),
+        2 => (rquota::PROGRAM, rquota::VERSION_2),
+        _ => (nlm::PROGRAM, nlm::VERSION),
     };
     let len = choices.below(128);
     let call = record(xid, [prog, vers, proc], 0, choices.take(len));
@@ -123,6 +124,12 @@ fn result(prog: u32, proc: u32, body: &[u8]) -> Result<()> {
             nsm::Proc::Null | nsm::Proc::SimuCrash | nsm::Proc::Notify => from_bytes(body),
             nsm::Proc::Stat | nsm::Proc::Mon => from_bytes::<nsm::StatRes>(body).map(drop),
             nsm::Proc::Unmon | nsm::Proc::UnmonAll => from_bytes::<nsm::Stat>(body).map(drop),
+        };
+    }
+    if prog == rquota::PROGRAM {
+        return match rquota::Proc::try_from(proc)? {
+            rquota::Proc::Null => from_bytes(body),
+            _ => from_bytes::<rquota::Res>(body).map(drop),
         };
     }
     match Proc::try_from(proc)? {

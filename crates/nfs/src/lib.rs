@@ -1,4 +1,4 @@
-//! NFS, NFSACL, MOUNT, NLM and NSM procedures over the file system trait.
+//! NFS, NFSACL, MOUNT, NLM, NSM and RQUOTA procedures over the file system trait.
 //!
 //! [`NfsService::call`] takes one RPC record and appends its reply. It knows no
 //! sockets: whoever carries the records tells whether the thread may wait, and
@@ -16,6 +16,7 @@ mod nsm;
 mod peer;
 mod peers;
 mod reply_cache;
+mod rquota;
 mod service;
 mod v3;
 mod v4;

@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use hayase_buf::ReplyBuf;
 use hayase_exports::Names;
 use hayase_identity::Identities;
-use hayase_proto::{mount, nfs3, nfs4, nfsacl, nlm, nsm};
+use hayase_proto::{mount, nfs3, nfs4, nfsacl, nlm, nsm, rquota};
 use hayase_rpc::{CallHeader, Credential, NotACall, Refusal, refuse};
 use hayase_vfs::Wait;
 use hayase_xdr::Reader;
@@ -51,7 +51,7 @@ pub(crate) struct Server {
     pub(crate) versions: Versions,
 }
 
-/// The programs of one server: NFS, MOUNT, NFSACL, NLM and NSM.
+/// The programs of one server: NFS, MOUNT, NFSACL, NLM, NSM and RQUOTA.
 pub struct NfsService {
     pub(crate) server: Arc<Server>,
     generations: AtomicU64,
@@ -269,6 +269,7 @@ impl NfsService {
             (nfsacl::PROGRAM, _) => crate::nfsacl::answer(&call, header, args, reply.bytes_mut()),
             (nlm::PROGRAM, _) => crate::nlm::answer(&call, header, args, record, reply.bytes_mut()),
             (nsm::PROGRAM, _) => crate::nsm::answer(&call, header, args, reply.bytes_mut()),
+            (rquota::PROGRAM, _) => crate::rquota::answer(&call, header, args, reply.bytes_mut()),
             _ => crate::mount::answer(&call, header, args, reply.bytes_mut()),
         }
     }
@@ -291,6 +292,7 @@ fn served(header: &CallHeader<'_>, carrier: Carrier, versions: Versions) -> Resu
         (mount::PROGRAM, _) => (mount::VERSION_1, mount::VERSION_1),
         (nlm::PROGRAM, _) if versions.v3 => (nlm::VERSION, nlm::VERSION),
         (nsm::PROGRAM, _) if versions.v3 => (nsm::VERSION, nsm::VERSION),
+        (rquota::PROGRAM, _) => (rquota::VERSION_1, rquota::VERSION_2),
         _ => return Err(Refusal::ProgUnavail),
     };
     let mount_2 = header.prog == mount::PROGRAM && header.vers == 2;

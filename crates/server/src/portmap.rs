@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hayase_nfs::Versions;
 use hayase_portmap::{Announced, Error, Protocol, Registration, Service, announce};
-use hayase_proto::{mount, nfs3, nfs4, nfsacl, nlm, nsm};
+use hayase_proto::{mount, nfs3, nfs4, nfsacl, nlm, nsm, rquota};
 
 /// How often rpcbind is told again, in case it was restarted and has forgotten.
 const REFRESH: Duration = Duration::from_secs(60);
@@ -43,6 +43,8 @@ impl Others {
             match error.taken().map(|service| service.prog) {
                 Some(nsm::PROGRAM) => others.monitor = true,
                 Some(nlm::PROGRAM) => others.locks = true,
+                // Their file systems are others: one of the two answers, and this host chose which.
+                Some(rquota::PROGRAM) => {}
                 _ => return Err(error),
             }
         }
@@ -148,6 +150,11 @@ fn services(addr: SocketAddr, versions: Versions) -> Vec<Service> {
     let mut services = vec![
         service(mount::PROGRAM, mount::VERSION_1, Protocol::Tcp),
         service(mount::PROGRAM, mount::VERSION_1, Protocol::Udp),
+        // Asked by quota(1) also on clients that mount version 4.
+        service(rquota::PROGRAM, rquota::VERSION_1, Protocol::Tcp),
+        service(rquota::PROGRAM, rquota::VERSION_2, Protocol::Tcp),
+        service(rquota::PROGRAM, rquota::VERSION_1, Protocol::Udp),
+        service(rquota::PROGRAM, rquota::VERSION_2, Protocol::Udp),
     ];
     if versions.v3 {
         services.extend([

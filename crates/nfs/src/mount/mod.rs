@@ -4,6 +4,7 @@ mod list;
 mod path;
 
 pub(crate) use list::MountList;
+pub(crate) use path::resolve;
 
 use hayase_exports::Flavor;
 use hayase_proto::mount::{
@@ -63,7 +64,7 @@ fn mnt(call: &Call<'_>, args: MntArgs<'_>, to: &mut Vec<u8>) -> Result<(), Abort
     if call.wait == Wait::Never {
         return Err(Abort::WouldBlock); // walks a path
     }
-    match path::resolve(call, args.dirpath.0) {
+    match resolve(call, args.dirpath.0) {
         Ok(mounted) => {
             let client = call.peer.address.ip();
             call.server.mounts.add(client, args.dirpath.0);

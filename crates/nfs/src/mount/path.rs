@@ -11,15 +11,15 @@ use crate::peer::Grant;
 use crate::{Export, ExportTable};
 
 /// What a client may mount.
-pub(super) struct Mounted {
-    pub(super) export: Arc<Export>,
-    pub(super) options: ExportOptions,
-    pub(super) handle: Handle,
+pub(crate) struct Mounted {
+    pub(crate) export: Arc<Export>,
+    pub(crate) options: ExportOptions,
+    pub(crate) handle: Handle,
 }
 
 /// Finds the export that holds `path` and walks the rest of the path inside it, following
 /// symbolic links as the server's own programs would.
-pub(super) fn resolve(call: &Call<'_>, path: &[u8]) -> Result<Mounted, Fault> {
+pub(crate) fn resolve(call: &Call<'_>, path: &[u8]) -> Result<Mounted, Fault> {
     let table = call.server.exports.load();
     if !path.starts_with(b"/") {
         return Err(Fault::Status(Status::NoEnt));

@@ -20,6 +20,7 @@ pub mod program {
     pub const NFSACL: u32 = 100_227;
     pub const NLM: u32 = 100_021;
     pub const NSM: u32 = 100_024;
+    pub const RQUOTA: u32 = 100_011;
 }
 
 /// Procedures of NFS version 3 (RFC 1813 §3).

@@ -1,4 +1,4 @@
-//! Every procedure of NFSv3, NFSACL, MOUNT, NLM and NSM on the wire: literal calls in, replies checked
+//! Every procedure of NFSv3, NFSACL, MOUNT, NLM, NSM and RQUOTA on the wire: literal calls in, replies checked
 //! word by word (RFC 1813, RFC 5531).
 #![allow(clippy::unwrap_used)] // also what is no test function here belongs to tests
 
@@ -21,6 +21,7 @@ mod locks;
 mod lookup;
 mod mount;
 mod names;
+mod quotas;
 mod remove;
 mod rename;
 mod replay;

@@ -94,7 +94,9 @@ fn datagrams_reach_what_goes_with_nfs_only() {
     let lab = Lab::open();
     let client = lab.root().with_carrier(Carrier::Udp);
     assert_eq!(answer(&client, &[7, 0, 2, program::NFS, 3, 0, 0, 0, 0, 0]), accepted(7, 1));
-    for (prog, vers) in [(program::MOUNT, 3), (program::NLM, 4), (program::NSM, 1)] {
+    for (prog, vers) in
+        [(program::MOUNT, 3), (program::NLM, 4), (program::NSM, 1), (program::RQUOTA, 2)]
+    {
         assert_eq!(answer(&client, &[7, 0, 2, prog, vers, 0, 0, 0, 0, 0]), accepted(7, 0));
     }
     let mut reply = client.mount(mnt::MNT, &args().opaque("/srv"));
