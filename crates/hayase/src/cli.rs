@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Locks(Target),
     /// Take everything an NFSv4 client has open and locked; it has to begin anew
     Evict(Evict),
+    /// Release locks of NFSv3 clients that are gone without a word, which nothing else ends
+    Unlock(Unlock),
     /// Print the completions of this command for a shell
     Completions {
         /// Which shell
@@ -151,6 +153,23 @@ pub(crate) struct Evict {
     /// The client's id, as `hayase clients` shows it
     #[arg(value_name = "CLIENT", value_parser = client_id)]
     pub(crate) client: u64,
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
+/// What to unlock.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
+pub(crate) struct Unlock {
+    /// The file, as `hayase locks` shows it
+    #[arg(value_name = "PATH", group = "what")]
+    pub(crate) path: Option<PathBuf>,
+    /// Only what this client holds: its address, or its name for itself
+    #[arg(long, value_name = "CLIENT", group = "what")]
+    pub(crate) client: Option<String>,
+    /// Only what this owner holds, as `hayase locks` shows it
+    #[arg(long, value_name = "OWNER", group = "what")]
+    pub(crate) owner: Option<String>,
     #[command(flatten)]
     pub(crate) target: Target,
 }

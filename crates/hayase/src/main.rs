@@ -61,6 +61,7 @@ fn run(cli: Cli, loaded: Option<Loaded>) -> Result<bool> {
         Command::Opens(args) => state::opens(&args)?,
         Command::Locks(args) => state::locks(&args)?,
         Command::Evict(args) => state::evict(&args)?,
+        Command::Unlock(args) => state::unlock(&args)?,
         Command::Completions { shell } => completions::print(shell)?,
         Command::Man { dir, date } => man::write(&dir, &date)?,
     }

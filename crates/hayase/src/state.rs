@@ -1,11 +1,12 @@
-//! `hayase clients`, `sessions`, `opens`, `locks` and `evict`.
+//! `hayase clients`, `sessions`, `opens`, `locks`, `evict` and `unlock`.
 
 use anyhow::Result;
+use hayase_server::Unlocked;
 use hayase_server::admin::{Request, ask};
 use hayase_server::view::{ClientView, Listing, LockView, OpenView, SessionView};
 use serde_json::Value;
 
-use crate::cli::{Evict, Target};
+use crate::cli::{Evict, Target, Unlock};
 use crate::status::state_dir;
 use crate::table::Table;
 
@@ -77,6 +78,27 @@ pub(crate) fn evict(evict: &Evict) -> Result<()> {
         println!("null");
     } else {
         println!("client {:016x} has to begin anew", evict.client);
+    }
+    Ok(())
+}
+
+pub(crate) fn unlock(args: &Unlock) -> Result<()> {
+    let Unlock { path, client, owner, target } = args;
+    let (path, client, owner) = (path.clone(), client.clone(), owner.clone());
+    // As the server knows it.
+    let path = path.map(|path| path.canonicalize().unwrap_or(path));
+    let request = Request::Unlock(hayase_server::Unlock { client, path, owner });
+    let answer = ask(&state_dir(target)?, &request)?;
+    if target.json {
+        println!("{}", serde_json::to_string_pretty(&answer)?);
+        return Ok(());
+    }
+    let Unlocked { owners, kept } = serde_json::from_value(answer)?;
+    println!("locks of {owners} owners on NFSv3 clients are released");
+    if kept > 0 {
+        println!(
+            "{kept} locks of NFSv4 clients stay: `hayase evict CLIENT` takes all that one has"
+        );
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use hayase_state::{
     ClientId, ClientInfo, DelegationInfo, FileCounts, FileKey, HostInfo, LockInfo, OpenInfo,
-    Release, SessionInfo,
+    Release, SessionInfo, ShareInfo,
 };
 use hayase_vfs::{Access, Cred, Cx, Durability, Wait};
 
@@ -47,6 +47,11 @@ impl NfsService {
     /// Every delegation.
     pub fn delegations(&self) -> Vec<DelegationInfo> {
         self.v4().state.delegations()
+    }
+
+    /// Every file that a host of NFSv3 has open with a deny mode.
+    pub fn shares(&self) -> Vec<ShareInfo> {
+        self.v4().state.nlm_shares()
     }
 
     /// Every locked range.

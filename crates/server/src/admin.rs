@@ -16,6 +16,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::Unlock;
 use crate::exports::Place;
 use crate::state_dir::admin_socket;
 
@@ -54,8 +55,8 @@ pub enum Request {
     /// Which bounds are there, and how much of each is used? Answered with
     /// [`Bound`](crate::view::Bound)s.
     Limits,
-    /// Which NFSv4 clients are there, and which of NFSv3 hold locks? Answered with a [`Listing`](crate::view::Listing), as
-    /// are the next three.
+    /// Which NFSv4 clients are there, and which of NFSv3 hold locks? Answered with a
+    /// [`Listing`](crate::view::Listing), as are the next three.
     Clients,
     /// Which sessions do they have?
     Sessions,
@@ -68,6 +69,8 @@ pub enum Request {
         /// Its id.
         client: u64,
     },
+    /// Release locks of NFSv3 clients. Answered with [`Unlocked`](crate::Unlocked).
+    Unlock(Unlock),
 }
 
 #[derive(Debug, Serialize, Deserialize)]

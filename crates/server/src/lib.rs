@@ -37,6 +37,7 @@ mod state_dir;
 mod status;
 mod supervisor;
 mod system;
+mod unlock;
 pub mod view;
 
 pub use exports::{Changes, ExportView, ExportsView, GrantView, Place};
@@ -46,3 +47,4 @@ pub use run::run;
 pub use server::Server;
 pub use state_dir::default_state_dir;
 pub use status::Status;
+pub use unlock::{Unlock, Unlocked};

@@ -29,7 +29,7 @@ use crate::state::Ticker;
 use crate::state_dir::StateDir;
 use crate::status::ExportStatus;
 use crate::system::{self, OpenFiles};
-use crate::{Options, Status, identities, state, view};
+use crate::{Options, Status, identities, state, unlock, view};
 
 /// How long a change of the exports waits for calls that use what is removed.
 const RELEASE: Duration = Duration::from_secs(2);
@@ -266,6 +266,9 @@ impl Shared {
             Request::Opens => Ok(serde_json::to_value(view::opens(&self.programs.0))?),
             Request::Locks => Ok(serde_json::to_value(view::locks(&self.programs.0))?),
             Request::Evict { client } => self.evict(client),
+            Request::Unlock(what) => {
+                Ok(serde_json::to_value(unlock::unlock(&self.programs.0, &what)?)?)
+            }
         }
     }
 

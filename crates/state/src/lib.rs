@@ -34,7 +34,7 @@ pub use file::{
     Attributes, ByteRange, Change, Claim, Closed, Conflict, Delegation, DelegationInfo, FileCounts,
     Grant, IoAccess, IoGrant, LockArgs, LockBy, LockFailure, LockGrant, LockInfo, LockKind,
     LockUndo, Locker, NlmLock, NlmShareArgs, NlmUndo, Offer, OpenArgs, OpenInfo, OpenUndo, Opened,
-    Opener, Release, Share, Want, WantKind, WhyNot, WriteHolder,
+    Opener, Release, Share, ShareInfo, Want, WantKind, WhyNot, WriteHolder,
 };
 pub use hosts::HostInfo;
 pub use owner::{Heard, Replay, SeqOp, Turn};

@@ -17,6 +17,7 @@ pub const CASES: &[Case] = &[
     Case::new("locks.conflicts", "v3, v4 and local programs keep each other out", conflicts),
     Case::new("locks.awaited", "who waits for a lock is called when it is free", awaited),
     Case::new("locks.rebooted", "a client that was restarted holds nothing any more", rebooted),
+    Case::new("locks.statd", "the same where this host's own rpc.statd is told", statd),
     Case::new("locks.reclaimed", "a restarted server gives locks back to who held them", reclaimed),
 ];
 
@@ -139,8 +140,37 @@ fn rebooted(scene: &mut Scene) -> Result<()> {
     drop(first);
     thread::sleep(Duration::from_millis(500));
     refused(b.lock(other, Process, Exclusive, (200, 10)), "a lock of a client that is gone")?;
-    scene.note(format!("{address} is gone"));
-    Ok(())
+    let unlocked = scene.ask_server(&format!("unlock --client {address}"))?;
+    same!(unlocked["owners"], 1, "owners whose locks were released");
+    b.lock(other, Process, Exclusive, (200, 10))
+}
+
+fn statd(scene: &mut Scene) -> Result<()> {
+    scene.host(
+        "mkdir -p /run/rpcbind nsm/sm nsm/sm.bak && rpcbind -w && rpc.statd --no-notify -P \
+         /run/e2e/nsm",
+    )?;
+    let (clients, [a, b]) = two(scene, Setup::default())?;
+    let registered = scene.host("rpcinfo -p 127.0.0.1")?;
+    let ours = |line: &&str| line.contains(" 2049 ");
+    same!(
+        registered.lines().filter(ours).filter(|line| line.contains("status")).count(),
+        0,
+        "status"
+    );
+    ensure!(registered.lines().filter(ours).any(|line| line.contains("nlockmgr")), "{registered}");
+    a.put(format!("{MOUNT}/file"), 0o644, b"content")?;
+    let (mine, other) = (open(&a, MOUNT, "file")?, open(&b, MOUNT, "file")?);
+    a.lock(mine, Process, Exclusive, (0, 10))?;
+    let limit = Duration::from_secs(20);
+    let name = clients[0].address().to_string();
+    crate::scene::until(limit, "rpc.statd watches the client", || {
+        Ok(scene.host("ls nsm/sm")?.contains(&name))
+    })?;
+    clients[0].check("sm-notify -f")?;
+    crate::scene::until(limit, "the restarted client's locks go", || {
+        Ok(b.lock(other, Process, Exclusive, (0, 10)).is_ok())
+    })
 }
 
 fn reclaimed(scene: &mut Scene) -> Result<()> {

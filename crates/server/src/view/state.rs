@@ -73,11 +73,11 @@ pub struct SessionView {
 /// An open file, or one that is lent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenView {
-    /// The client's id.
+    /// The client's id; of NFSv3 its address.
     pub client: String,
-    /// `open`, or `delegation`.
+    /// `open`, `delegation`, or with NFSv3 `share`: open with a deny mode, as DOS programs do.
     pub kind: String,
-    /// `r`, `w` or `rw`.
+    /// `r`, `w` or `rw`; of a share also nothing.
     pub access: String,
     /// What others may not: `r`, `w`, `rw` or nothing.
     pub deny: String,
@@ -210,6 +210,18 @@ pub(crate) fn opens(service: &NfsService) -> Listing<OpenView> {
         owner: hex(&open.owner),
         recalled: false,
     });
+    let shared = service.shares();
+    listing.total += shared.len();
+    let room = LISTED.saturating_sub(listing.entries.len());
+    listing.entries.extend(shared.into_iter().take(room).map(|shared| OpenView {
+        client: String::from_utf8_lossy(shared.locker.host().unwrap_or_default()).into_owned(),
+        kind: "share".to_owned(),
+        access: modes(shared.share.access()),
+        deny: modes(shared.share.deny()),
+        path: service.path_of(&shared.file),
+        owner: hex(shared.locker.owner()),
+        recalled: false,
+    }));
     listing.total += lent.len();
     let room = LISTED.saturating_sub(listing.entries.len());
     listing.entries.extend(lent.into_iter().take(room).map(|lent| OpenView {

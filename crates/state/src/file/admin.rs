@@ -3,7 +3,7 @@
 use hayase_proto::nfs4::StateId;
 
 use super::lent::SEQID;
-use super::lock_table::Locker;
+use super::lock_table::{LockTable, Locker};
 use super::range::ByteRange;
 use super::share::Share;
 use crate::{ClientId, FileKey, State};
@@ -34,6 +34,17 @@ pub struct LockInfo {
     pub bytes: ByteRange,
     /// For writing.
     pub write: bool,
+}
+
+/// A file that a host of NFSv3 has open with a deny mode (`NLM4_SHARE`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShareInfo {
+    /// The file.
+    pub file: FileKey,
+    /// Who has it open.
+    pub locker: Locker,
+    /// The modes.
+    pub share: Share,
 }
 
 /// A delegation.
@@ -112,6 +123,22 @@ impl State {
                 infos.extend(locks.ranges().iter().filter_map(|range| {
                     let locker = locks.locker(range.locker)?.clone();
                     Some(LockInfo { file: *key, locker, bytes: range.bytes, write: range.write })
+                }));
+            }
+        }
+        infos
+    }
+
+    /// Every file that a host of NFSv3 has open with a deny mode.
+    pub fn nlm_shares(&self) -> Vec<ShareInfo> {
+        let mut infos = Vec::new();
+        for shard in self.files.each_shard() {
+            for (key, file) in &shard.files {
+                let shares = file.locks().map(LockTable::nlm_shares).unwrap_or_default();
+                infos.extend(shares.iter().map(|other| ShareInfo {
+                    file: *key,
+                    locker: other.locker.clone(),
+                    share: other.share,
                 }));
             }
         }

@@ -51,7 +51,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use hayase_proto::nfs4::{StateId, Status};
 
-pub use admin::{DelegationInfo, FileCounts, LockInfo, OpenInfo};
+pub use admin::{DelegationInfo, FileCounts, LockInfo, OpenInfo, ShareInfo};
 pub use close::Closed;
 pub use conflict::Change;
 pub use grant::{Delegation, Grant, Offer, WhyNot};
