@@ -4,7 +4,7 @@
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hayase_bench::agent::{Agent, Ends, Remote, Secret};
@@ -115,13 +115,16 @@ fn relay(to: SocketAddr, cut: Arc<AtomicBool>) -> SocketAddr {
     address
 }
 
-/// Cuts when all have done something.
-struct Scissors(Arc<AtomicBool>);
+/// Cuts when progress was told of often enough for all to have told of it.
+struct Scissors {
+    cut: Arc<AtomicBool>,
+    told: AtomicUsize,
+}
 
 impl Watch for Scissors {
     fn progress(&self, progress: &Progress) {
-        if progress.moved[0].1 > 0 {
-            self.0.store(true, Ordering::Relaxed);
+        if progress.moved[0].1 > 0 && self.told.fetch_add(1, Ordering::Relaxed) == 5 {
+            self.cut.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -134,8 +137,9 @@ fn what_a_lost_agent_had_done_is_kept_and_marked() {
     let agents: Vec<Remote> =
         agents.iter().map(|at| Remote::connect(&at.to_string(), &secret()).unwrap()).collect();
     let mut fleet = Fleet::remote(agents).unwrap();
-    let options = [&TIMED[..3], &[("runtime", "3s"), ("time_based", "1")]].concat();
-    let run = fleet.run(&work(dir.path(), &options), &[], &Scissors(cut));
+    let options = [&TIMED[..3], &[("runtime", "4s"), ("time_based", "1")]].concat();
+    let watch = Scissors { cut, told: AtomicUsize::new(0) };
+    let run = fleet.run(&work(dir.path(), &options), &[], &watch);
     assert!(!run.is_whole());
     let [whole, lost] = &run.clients[..] else { panic!("{run:?}") };
     assert!(whole.run.as_ref().unwrap().is_whole() && lost.run.is_none());
