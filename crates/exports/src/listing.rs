@@ -78,6 +78,7 @@ pub fn options(options: &ExportOptions) -> String {
     for (word_is_there, name) in [
         (o.crossmnt, "crossmnt"),
         (!o.subtree_check, "no_subtree_check"),
+        (!o.secure_locks, "insecure_locks"),
         (!o.acl, "no_acl"),
         (o.nordirplus, "nordirplus"),
         (o.security_label, "security_label"),

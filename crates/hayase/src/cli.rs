@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Opens(Target),
     /// List what clients have locked
     Locks(Target),
+    /// List what clients were refused since the exports last changed, why, and what to do about it
+    Denied(Target),
     /// Take everything an NFSv4 client has open and locked; it has to begin anew
     Evict(Evict),
     /// Release locks of NFSv3 clients that are gone without a word, which nothing else ends

@@ -60,6 +60,7 @@ fn run(cli: Cli, loaded: Option<Loaded>) -> Result<bool> {
         Command::Sessions(args) => state::sessions(&args)?,
         Command::Opens(args) => state::opens(&args)?,
         Command::Locks(args) => state::locks(&args)?,
+        Command::Denied(args) => state::denied(&args)?,
         Command::Evict(args) => state::evict(&args)?,
         Command::Unlock(args) => state::unlock(&args)?,
         Command::Completions { shell } => completions::print(shell)?,

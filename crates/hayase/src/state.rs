@@ -1,4 +1,4 @@
-//! `hayase clients`, `sessions`, `opens`, `locks`, `evict` and `unlock`.
+//! `hayase clients`, `sessions`, `opens`, `locks`, `denied`, `evict` and `unlock`.
 
 use anyhow::Result;
 use hayase_server::Unlocked;
@@ -99,6 +99,19 @@ pub(crate) fn unlock(args: &Unlock) -> Result<()> {
         println!(
             "{kept} locks of NFSv4 clients stay: `hayase evict CLIENT` takes all that one has"
         );
+    }
+    Ok(())
+}
+
+/// What clients were refused: a line for each.
+pub(crate) fn denied(target: &Target) -> Result<()> {
+    let denied: Vec<String> = serde_json::from_value(ask(&state_dir(target)?, &Request::Denials)?)?;
+    if target.json {
+        println!("{}", serde_json::to_string_pretty(&denied)?);
+    } else {
+        for text in &denied {
+            println!("{text}");
+        }
     }
     Ok(())
 }

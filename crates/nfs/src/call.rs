@@ -9,6 +9,7 @@ use hayase_rpc::{AuthStat, Credential, Refusal};
 use hayase_vfs::{Access, Attr, Cred, Cx, Durability, Error, Handle, Wait};
 use hayase_xdr::{Decode, from_bytes};
 
+use crate::denied::Denied;
 use crate::handle::WireHandle;
 use crate::peer::{Grant, Peer};
 use crate::service::Server;
@@ -177,7 +178,11 @@ impl Call<'_> {
         handle: Handle,
     ) -> Result<Target, Unusable> {
         let grant = self.grant(table, export)?;
-        let (flavor, cred) = self.cred(&grant)?;
+        let (flavor, cred) = self.cred(&grant).inspect_err(|unusable| {
+            if *unusable == Unusable::WrongFlavor {
+                self.explain(export, Denied::Flavor);
+            }
+        })?;
         Ok(Target { grant, flavor, handle, cred, wait: self.wait })
     }
 

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod denied;
 mod exports;
 mod handle;
 mod limits;

@@ -14,6 +14,7 @@ use hayase_vfs::Wait;
 use hayase_xdr::Reader;
 
 use crate::call::{Abort, Call};
+use crate::denied::Denials;
 use crate::mount::MountList;
 use crate::peer::{Carrier, Peer};
 use crate::peers::Peers;
@@ -49,6 +50,7 @@ pub(crate) struct Server {
     pub(crate) copying: v4::Copying,
     pub(crate) peers: Peers,
     pub(crate) versions: Versions,
+    pub(crate) denials: Denials,
 }
 
 /// The programs of one server: NFS, MOUNT, NFSACL, NLM, NSM and RQUOTA.
@@ -95,6 +97,7 @@ impl NfsService {
                 copying,
                 peers,
                 versions,
+                denials: Denials::default(),
             }
         });
         NfsService { server, generations: AtomicU64::new(1), gone: Mutex::default() }
@@ -108,6 +111,7 @@ impl NfsService {
         self.server.v4.listen(&exports);
         let before = self.server.exports.swap(Arc::new(exports));
         self.server.peers.forget(generation);
+        self.server.denials.forget();
         let exports = self.server.exports.load();
         let ids = before.iter().map(|export| export.id);
         let gone: Vec<_> = ids.filter(|id| exports.by_id(*id).is_none()).collect();
@@ -164,6 +168,7 @@ impl NfsService {
     /// To be called once a second: ends leases and grace.
     pub fn tick(&self) {
         self.tick_gone();
+        self.server.denials.tick();
         self.server.v4.tick();
     }
 

@@ -50,6 +50,8 @@ pub enum Request {
     /// Which settings were in force when the server started? Answered with
     /// [`Effective`](crate::config::Effective)s.
     Settings,
+    /// What were clients refused, and why? Answered with texts.
+    Denials,
     /// Who is connected? Answered with [`ConnectionView`](crate::view::ConnectionView)s.
     Connections,
     /// Which bounds are there, and how much of each is used? Answered with

@@ -259,6 +259,7 @@ impl Shared {
                 Ok(serde_json::to_value(changes)?)
             }
             Request::Settings => Ok(serde_json::to_value(&self.effective)?),
+            Request::Denials => Ok(serde_json::to_value(self.programs.0.denials())?),
             Request::Connections => Ok(serde_json::to_value(view::connections(&self.programs.0))?),
             Request::Limits => Ok(serde_json::to_value(self.limits())?),
             Request::Clients => Ok(serde_json::to_value(view::clients(&self.programs.0))?),

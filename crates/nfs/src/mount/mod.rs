@@ -75,7 +75,7 @@ fn mnt(call: &Call<'_>, args: MntArgs<'_>, to: &mut Vec<u8>) -> Result<(), Abort
         }
         Err(Fault::Abort(abort)) => return Err(abort),
         Err(Fault::Status(status)) => {
-            tracing::info!(
+            tracing::debug!(
                 "{} is refused the mount of {}: {status}",
                 call.peer.address,
                 args.dirpath.0.escape_ascii(),

@@ -7,6 +7,7 @@ use hayase_proto::nfs3::Status;
 use hayase_vfs::{Access, Cred, Cx, Durability, Error, FileType, Handle, Name, Node};
 
 use crate::call::{Call, Fault};
+use crate::denied::Cause;
 use crate::peer::Grant;
 use crate::{Export, ExportTable};
 
@@ -50,15 +51,25 @@ fn granted<'t, 'p>(
     table: &'t ExportTable,
     path: &'p [u8],
 ) -> Result<(&'t Arc<Export>, &'p [u8], Grant), Fault> {
-    let mut refused = Fault::Status(Status::NoEnt);
-    for (export, rest) in table.holding(path) {
+    let holding = table.holding(path);
+    for (export, rest) in &holding {
         match call.peer.decide(export, &*call.server.names, call.wait) {
-            Ok(grant) => return Ok((export, rest, grant)),
-            Err(Error::Access) => refused = Error::Access.into(),
-            Err(error) => return Err(error.into()),
+            Ok(grant) => return Ok((*export, *rest, grant)),
+            Err(Error::Access) => {}
+            Err(error) => {
+                if error == Error::NotOwner {
+                    call.tell(export, Cause::Port, None);
+                }
+                return Err(error.into());
+            }
         }
     }
-    Err(refused)
+    let Some((export, _)) = holding.first() else {
+        call.tell_not_exported(path);
+        return Err(Fault::Status(Status::NoEnt));
+    };
+    call.tell(export, Cause::NotForClient, None);
+    Err(Error::Access.into())
 }
 
 enum Walked<'p> {

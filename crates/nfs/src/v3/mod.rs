@@ -14,6 +14,7 @@ use hayase_vfs::Wait;
 use hayase_xdr::{Decode, Reader};
 
 use crate::call::{Abort, Call, Fault};
+use crate::denied::Denied;
 use crate::reply_cache::Found;
 use crate::service::Answered;
 
@@ -29,8 +30,7 @@ pub(crate) fn answer(
         Proc::try_from(header.proc).map_err(|_| Abort::Refused(Refusal::ProcUnavail))?;
     let entry = table::entry(procedure);
     if !entry.cached {
-        accept(header.xid, reply.bytes_mut());
-        (entry.run)(call, args, reply)?;
+        run(call, header.xid, entry, args, reply)?;
         return Ok(Answered::Reply);
     }
     if call.wait == Wait::Never && !changes_at_once(call, args) {
@@ -39,8 +39,7 @@ pub(crate) fn answer(
     match call.server.replies.begin(call.peer.address.ip(), header.xid, record, call.wait) {
         Found::New(running) => {
             let mark = reply.mark();
-            accept(header.xid, reply.bytes_mut());
-            (entry.run)(call, args, reply)?;
+            run(call, header.xid, entry, args, reply)?;
             if let Some(encoded) = reply.encoded_since(mark) {
                 running.answer(encoded);
             }
@@ -63,6 +62,36 @@ fn changes_at_once(call: &Call<'_>, args: &[u8]) -> bool {
     };
     let Ok((export, _)) = call.server.key.open(wire) else { return true };
     call.server.exports.load().by_id(export).is_none_or(|export| !export.vfs.changes_wait())
+}
+
+/// Runs a procedure, and has a refusal explained to who looks after this server.
+fn run(
+    call: &Call<'_>,
+    xid: u32,
+    entry: &table::Entry,
+    args: &[u8],
+    reply: &mut ReplyBuf,
+) -> Result<(), Abort> {
+    const PERM: u32 = Status::Perm as u32;
+    const ACCES: u32 = Status::Acces as u32;
+    const ROFS: u32 = Status::Rofs as u32;
+    accept(xid, reply.bytes_mut());
+    // Every result but that of NULL begins with its status.
+    let at = reply.bytes().len();
+    (entry.run)(call, args, reply)?;
+    let status = reply.bytes().get(at..at + 4);
+    let denied = match status.and_then(|status| status.try_into().ok()).map(u32::from_be_bytes) {
+        Some(PERM | ACCES) => Denied::Permission,
+        Some(ROFS) => Denied::ReadOnly,
+        _ => return Ok(()),
+    };
+    // And all arguments with a file handle.
+    if let Ok(handle) = FileHandle::decode(&mut Reader::new(args))
+        && let Ok((export, _)) = call.server.key.open(handle.0)
+    {
+        call.explain(export, denied);
+    }
+    Ok(())
 }
 
 /// Makes a result of what a procedure did; a failure's body is made only when it is needed.

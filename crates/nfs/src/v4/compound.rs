@@ -15,6 +15,7 @@ use super::object::Object;
 use super::table::{self, Brief, Entry};
 use crate::ExportTable;
 use crate::call::{Abort, Call, Target};
+use crate::denied::Denied;
 use crate::reply_cache::{Found, Running};
 use crate::service::Answered;
 
@@ -217,9 +218,21 @@ impl Compound<'_> {
             }
             Err(Fault::Told(status)) => status,
         };
+        if let Status::Perm | Status::Access | Status::Rofs = status {
+            self.explain(status);
+        }
         let status = NfsStat::from(in_minor(status, self.minor));
         reply.bytes_mut()[status_at..status_at + 4].copy_from_slice(&status.0.to_be_bytes());
         Ok(status)
+    }
+
+    /// Has a refusal explained to who looks after this server.
+    #[cold]
+    fn explain(&self, status: Status) {
+        let denied = if status == Status::Rofs { Denied::ReadOnly } else { Denied::Permission };
+        if let Some(Object::Real(file)) = &self.current {
+            self.call.explain(file.export().id, denied);
+        }
     }
 
     fn run(

@@ -8,6 +8,7 @@ use super::fault::Fault;
 use super::pseudo::{NodeId, PSEUDO_EXPORT, PseudoTree};
 use crate::ExportId;
 use crate::call::{Target, Unusable};
+use crate::denied::Denied;
 use crate::handle::WireHandle;
 use crate::service::Server;
 
@@ -67,7 +68,12 @@ impl Compound<'_> {
             Ok(target) if target.options().refer.is_some() => Ok(Object::Moved(target)),
             Ok(target) => Ok(Object::Real(target)),
             Err(Unusable::WrongFlavor) => Ok(Object::Barred(export)),
-            Err(Unusable::Error(error)) => Err(error.into()),
+            Err(Unusable::Error(error)) => {
+                if matches!(error, Error::Access | Error::NotOwner) {
+                    self.call.explain(export, Denied::Permission);
+                }
+                Err(error.into())
+            }
         }
     }
 

@@ -28,6 +28,20 @@ fn names(lab: &Lab, path: &str) -> Vec<String> {
 }
 
 #[test]
+fn an_export_for_others_is_nothing_to_a_client_and_the_reason_is_told_here() {
+    let lab = Lab::new("/srv/a 198.51.100.7(rw)\n/srv/b *(ro,insecure)");
+    for _ in 0..2 {
+        assert_eq!(status(&lab, &ops().at("/srv").lookup("a")), stat::NOENT);
+    }
+    let denials = lab.service.denials();
+    assert_eq!(denials.len(), 1, "{denials:?}");
+    assert!(denials[0].contains("/srv/a is not exported to it, but to 198.51.100.7"));
+    // What is only listed is no reason to tell anything.
+    assert_eq!(names(&lab, "/srv"), ["b"]);
+    assert_eq!(lab.service.denials().len(), 1);
+}
+
+#[test]
 fn paths_lead_to_exports() {
     let lab = lab(&["/srv/a", "/srv/b", "/other"]);
     assert_eq!(names(&lab, "/"), ["other", "srv"]);

@@ -11,6 +11,7 @@ mod acl;
 mod attributes;
 mod create;
 mod data;
+mod denied;
 mod errors;
 mod exports;
 mod filesystem;

@@ -5,6 +5,7 @@ use hayase_vfs::Access;
 
 use super::{on, post_op};
 use crate::call::{Abort, Call};
+use crate::denied::Denied;
 use crate::v3::conclude;
 use crate::v3::convert::fattr;
 
@@ -19,6 +20,10 @@ pub(crate) fn access(call: &Call<'_>, args: AccessArgs<'_>) -> Result<AccessRes,
             want &= !CHANGES;
         }
         let (granted, attr) = object.vfs().access(&object.cx(), &object.handle, Access(want))?;
+        if want & !granted.0 & Access::READ.0 != 0 {
+            // The client will not ask for more.
+            call.explain(object.export().id, Denied::Permission);
+        }
         Ok(AccessResOk { obj_attributes: Some(fattr(&attr)), access: granted.0 & want })
     });
     conclude(granted, || post_op(&object))

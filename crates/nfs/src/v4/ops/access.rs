@@ -7,6 +7,7 @@ use hayase_vfs::{Access, FileType};
 
 use super::lookup::is_root;
 use crate::call::Target;
+use crate::denied::Denied;
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
 use crate::v4::object::Object;
@@ -37,6 +38,10 @@ pub(crate) fn access(compound: &mut Compound<'_>, args: AccessArgs) -> Result<Ac
             }
             let data = Access(want & bit::ALL | as_data(want));
             let (mut granted, attr) = file.vfs().access(&file.cx(), &file.handle, data)?;
+            if want & !granted.0 & bit::READ != 0 {
+                // The client will not ask for more.
+                compound.call.explain(file.export().id, Denied::Permission);
+            }
             if may_walk(compound, file) {
                 granted.0 |= want & bit::LOOKUP;
             }

@@ -4,6 +4,7 @@ use hayase_proto::nfs4::{LookupArgs, Status};
 use hayase_vfs::{Error, Name};
 
 use crate::call::Target;
+use crate::denied::Denied;
 use crate::v4::compound::Compound;
 use crate::v4::fault::Fault;
 use crate::v4::name::name;
@@ -45,6 +46,10 @@ fn in_pseudo(compound: &Compound<'_>, node: NodeId, name: Name<'_>) -> Result<Ob
     let tree = &compound.table.pseudo;
     let child = tree.node(node).children.get(name.as_bytes());
     let found = child.map(|child| compound.uncover(*child)).transpose()?.flatten();
+    if let (None, Some(export)) = (&found, child.and_then(|child| tree.node(*child).export)) {
+        // To the client it is as if there were nothing; who looks for the reason is told.
+        compound.call.explain(export, Denied::Permission);
+    }
     found.ok_or(Fault::Status(Status::NoEnt))
 }
 
