@@ -43,6 +43,7 @@ until in_root hayase status >/dev/null 2>&1; do
 done
 in_root hayase status
 in_root hayase bench run nfs://127.0.0.1/srv/check --rw write --size 4m --bs 64k --verify crc32c
+in_root hayase export add 127.0.0.1:/srv --persist
 in_root hayase reload
 kill $server
 wait $server
