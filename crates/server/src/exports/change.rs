@@ -1,10 +1,11 @@
 //! Changes of what is exported: one client more or less, and what became of all.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use hayase_exports::{Entry, Grant};
+use hayase_exports::{Client, Entry, Grant};
 use serde::{Deserialize, Serialize};
 
 use super::source::explain;
@@ -166,24 +167,21 @@ impl Changes {
     /// What differs between two states of the exports.
     pub fn between(old: &[Entry], new: &[Entry]) -> Self {
         let mut changes = Changes::default();
-        let find = |entries: &[Entry], path: &Path, grant: &Grant| {
-            let entry = entries.iter().find(|entry| entry.path == path)?;
-            entry.grants.iter().find(|other| other.client == grant.client).cloned()
-        };
+        let (before, after) = (by_place(old), by_place(new));
         for entry in old {
             for grant in &entry.grants {
-                let shown = shown(&entry.path, grant);
-                match find(new, &entry.path, grant) {
-                    None => changes.removed.push(shown),
+                let shown = || shown(&entry.path, grant);
+                match after.get(&(&*entry.path, &grant.client)) {
+                    None => changes.removed.push(shown()),
                     Some(now) if now.options != grant.options => {
-                        changes.changed.push(format!("{shown} is now ({})", now.options));
+                        changes.changed.push(format!("{} is now ({})", shown(), now.options));
                     }
                     Some(_) => {}
                 }
             }
         }
         for entry in new {
-            let is_new = |grant: &&Grant| find(old, &entry.path, grant).is_none();
+            let is_new = |grant: &&Grant| !before.contains_key(&(&*entry.path, &grant.client));
             let added = entry.grants.iter().filter(is_new);
             changes.added.extend(added.map(|grant| shown(&entry.path, grant)));
         }
@@ -194,6 +192,14 @@ impl Changes {
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }
+}
+
+/// Every client of every export.
+fn by_place(entries: &[Entry]) -> HashMap<(&Path, &Client), &Grant> {
+    entries
+        .iter()
+        .flat_map(|entry| entry.grants.iter().map(|g| ((&*entry.path, &g.client), g)))
+        .collect()
 }
 
 fn shown(path: &Path, grant: &Grant) -> String {
