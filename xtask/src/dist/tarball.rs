@@ -22,6 +22,9 @@ pub(super) fn build(release: &Release, out: &Path) -> Result<PathBuf> {
     let service = stage.join("lib/systemd/system/hayase.service");
     let local = fs::read_to_string(&service)?.replace("/usr/bin/hayase", "/usr/local/bin/hayase");
     tree::write(&service, &local)?;
+    // Where zsh looks everywhere but on Debian.
+    let functions = stage.join("share/zsh/site-functions");
+    fs::rename(stage.join("share/zsh/vendor-completions"), functions)?;
     let archive = out.join(format!("{name}.tar.gz"));
     output(
         Command::new("tar")
