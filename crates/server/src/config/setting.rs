@@ -74,7 +74,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         name: "server.state-dir", flag: Some("--state-dir"), nfs_conf: None,
         default: "`/var/lib/hayase` as root, else the user's own", example: "\"/var/lib/hayase\"",
-        help: "Where the server keeps what has to outlive it.",
+        help: "Where the server keeps what has to outlive it. Commands that ask the server then need `--state-dir`, too.",
         apply: |o, text| { o.state_dir = Some(text.into()); Ok(()) },
     },
     Setting {
