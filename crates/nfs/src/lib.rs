@@ -9,6 +9,7 @@ mod call;
 mod denied;
 mod exports;
 mod handle;
+mod lanes;
 mod limits;
 mod mount;
 mod nfsacl;

@@ -98,17 +98,9 @@ numbered! {
     }
 }
 
-/// What a DOS program keeps others from (`fsh4_mode`).
-pub mod deny {
-    /// The largest value: both reading (1) and writing (2).
-    pub const MAX: u32 = 3;
-}
-
-/// What a DOS program does (`fsh4_access`).
-pub mod access {
-    /// The largest value: both reading (1) and writing (2).
-    pub const MAX: u32 = 3;
-}
+/// What a DOS program does (`fsh4_access`), and keeps others from (`fsh4_mode`): reading (1), writing
+/// (2), both, or neither.
+pub const SHARE_MAX: u32 = 3;
 
 /// A lock that is in the way (`nlm4_holder`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Xdr)]
@@ -228,9 +220,9 @@ pub struct ShareOf<'a> {
     pub fh: NetObj<'a>,
     /// The client's name for the owner.
     pub oh: NetObj<'a>,
-    /// What others may not: up to [`deny::MAX`].
+    /// What others may not: up to [`SHARE_MAX`].
     pub mode: u32,
-    /// What the owner does: up to [`access::MAX`].
+    /// What the owner does: up to [`SHARE_MAX`].
     pub access: u32,
 }
 

@@ -14,7 +14,7 @@ const THREADS: usize = 4;
 /// Calls that may wait for one of the threads.
 const QUEUE: usize = 1024;
 /// How long connecting, sending and the reply may take, each.
-const PATIENCE: Duration = Duration::from_secs(3);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 /// Longer replies are none.
 const REPLY_BYTES: usize = 64 << 10;
 /// Says in a record mark that the record ends with this fragment (RFC 5531 §11).
@@ -66,8 +66,12 @@ fn serve(calls: &Mutex<Receiver<Call>>) {
 }
 
 /// Sends a record and receives another.
-pub(crate) fn exchange(address: SocketAddr, record: &[u8]) -> io::Result<Vec<u8>> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+fn exchange(address: SocketAddr, record: &[u8]) -> io::Result<Vec<u8>> {
+    exchange_on(TcpStream::connect_timeout(&address, PATIENCE)?, record)
+}
+
+/// Sends a record on a connection and receives another.
+pub(crate) fn exchange_on(mut stream: TcpStream, record: &[u8]) -> io::Result<Vec<u8>> {
     stream.set_write_timeout(Some(PATIENCE))?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let mark = record.len() as u32 | LAST;

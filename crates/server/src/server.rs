@@ -18,6 +18,7 @@ use serde_json::Value;
 use crate::admin::{AdminSocket, Request};
 use crate::backends::Backends;
 use crate::banner::{Facts, banner};
+use crate::caller::Caller;
 use crate::config::Effective;
 use crate::exports::{Changes, Exported, Sources};
 use crate::housekeeper::Housekeeper;
@@ -96,7 +97,9 @@ impl Server {
             exported.prepare(exported.read()?, &backends, &names)?.into_parts();
         exported.put(entries, dormant);
         let identities = identities::open(&options)?;
-        let setup = state::setup(&options, &state_dir, key.identity(), Arc::clone(&identities))?;
+        let caller = Caller::start(&sockets.addresses)?;
+        let setup =
+            state::setup(&options, &state_dir, key.identity(), Arc::clone(&identities), caller)?;
         let cores = system::cores();
         let threads = options.threads.unwrap_or_else(|| (4 * cores).max(16));
         let limits = options.nfs_limits.clone();

@@ -29,6 +29,7 @@ pub(crate) fn setup(
     state_dir: &StateDir,
     identity: Vec<u8>,
     identities: Arc<Identities>,
+    caller: Caller,
 ) -> Result<Setup> {
     let (records, recovered) = ClientRecords::open(&state_dir.clients_dir())?;
     let mut seed = [0; 32];
@@ -53,7 +54,7 @@ pub(crate) fn setup(
         dialer: Box::new(Dialer::start()?),
         delegations: options.delegations,
         identities,
-        caller: Box::new(Caller::start()?),
+        caller: Box::new(caller),
         host_name: host_name(),
         nsm_state: state_dir.next_nsm_state()?,
         versions: options.versions,

@@ -8,7 +8,6 @@
 mod call_out;
 mod file;
 mod grants;
-mod lanes;
 mod ops;
 mod table;
 mod turns;

@@ -4,14 +4,14 @@
 //! it, and it is called (`NLM4_GRANTED`) until it answers; meanwhile the lock is its.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hayase_state::{ByteRange, FileKey, Locker, NlmLock, Now};
 
 use super::grants::{Ended, Grant};
-use super::lanes::Lanes;
+use crate::lanes::Lanes;
 
 /// How often somebody who waits is tried for, in case that what is in the way tells nobody when it
 /// goes: a local program's lock, or a delegation.
@@ -54,9 +54,14 @@ pub(super) struct Waiting {
 
 /// Who waits, and who has to be told.
 pub(crate) struct Waits {
+    /// What is done about one file is done one after the other, so that a lock that is granted to
+    /// one who waits cannot come after its unlocking.
     pub(super) lanes: Lanes,
     pub(super) ended: Ended,
     inner: Mutex<Inner>,
+    /// Turns that wait to be taken, so that who finds none needs no lock: whatever any client does
+    /// asks for them.
+    turns: AtomicUsize,
     xid: AtomicU32,
     most: usize,
     most_per_host: usize,
@@ -79,6 +84,7 @@ impl Waits {
             lanes: Lanes::default(),
             ended: Ended::default(),
             inner: Mutex::default(),
+            turns: AtomicUsize::new(0),
             xid: AtomicU32::new(0),
             most,
             most_per_host,
@@ -102,11 +108,19 @@ impl Waits {
 
     /// It may be somebody's turn.
     pub(crate) fn add_turn(&self, wanted: Wanted) {
-        self.lock().turns.push_back(wanted);
+        let mut inner = self.lock();
+        inner.turns.push_back(wanted);
+        self.turns.store(inner.turns.len(), Ordering::Release);
     }
 
     pub(super) fn next_turn(&self) -> Option<Wanted> {
-        self.lock().turns.pop_front()
+        if self.turns.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let mut inner = self.lock();
+        let turn = inner.turns.pop_front();
+        self.turns.store(inner.turns.len(), Ordering::Release);
+        turn
     }
 
     /// A host waits from now on, or waits still; false if there is no room.

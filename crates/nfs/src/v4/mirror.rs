@@ -1,9 +1,6 @@
 //! Locks of clients as local programs see them, and the other way round: the kernel's locks
 //! are kept the same as the union of what clients have locked.
 
-use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use hayase_proto::nfs4::Status;
 use hayase_state::{ByteRange, Effect, FileKey};
 use hayase_vfs::{
@@ -14,29 +11,6 @@ use super::fault::Fault;
 use super::setup::Shared;
 use crate::ExportId;
 use crate::call::Target;
-
-/// Files whose locks are brought in line at once, at most.
-const LANES: usize = 64;
-
-/// Who brings the kernel's locks in line does so for one file at a time.
-pub(crate) struct Mirror {
-    lanes: [Mutex<()>; LANES],
-    hasher: RandomState,
-}
-
-impl Default for Mirror {
-    fn default() -> Self {
-        let lanes = std::array::from_fn(|_| Mutex::default());
-        Mirror { lanes, hasher: RandomState::new() }
-    }
-}
-
-impl Mirror {
-    fn lane(&self, file: &FileKey) -> MutexGuard<'_, ()> {
-        let lane = self.hasher.hash_one(file) as usize % LANES;
-        self.lanes[lane].lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 impl Shared {
     /// Shows a lock that was granted to local programs. If one of them is in the way, the lock

@@ -11,10 +11,10 @@ use hayase_vfs::{Time, Vfs};
 
 use super::callback::{Callbacks, Dialer, NoDialer};
 use super::local_waits::LocalWaits;
-use super::mirror::Mirror;
 use super::returns::Returns;
 use super::who::Addresses;
 use crate::handle::WireHandle;
+use crate::lanes::Lanes;
 use crate::nlm::{Caller, NoCaller, Waits};
 use crate::nsm::Nsm;
 use crate::{ExportId, ExportTable, HandleKey, Limits, Versions};
@@ -124,7 +124,8 @@ pub(crate) struct Shared {
     /// Held while a record is changed.
     pub(super) record_order: Mutex<RecordOrder>,
     pub(crate) callbacks: Callbacks,
-    pub(super) mirror: Mirror,
+    /// Who brings the kernel's locks in line with the table does so for one file at a time.
+    pub(super) mirror: Lanes,
     pub(super) local_waits: LocalWaits,
     pub(super) returns: Returns,
     /// Calls that may be held at once until a delegation is back.
@@ -164,7 +165,7 @@ impl Shared {
             records: setup.records,
             record_order: Mutex::default(),
             callbacks: Callbacks::default(),
-            mirror: Mirror::default(),
+            mirror: Lanes::default(),
             local_waits: LocalWaits::default(),
             returns: Returns::default(),
             held_calls: limits.held_calls,

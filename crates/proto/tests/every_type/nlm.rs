@@ -19,8 +19,8 @@ pub(crate) fn add(to: &mut Vec<Sample>) {
         caller_name: Opaque(b"dos"),
         fh: Opaque(b"handle"),
         oh: Opaque(b"owner"),
-        mode: deny::MAX,
-        access: access::MAX,
+        mode: SHARE_MAX,
+        access: SHARE_MAX,
     };
     let tested = TestReply::Denied(holder);
     samples!(to: nlm {

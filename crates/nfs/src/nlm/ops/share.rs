@@ -1,13 +1,13 @@
 //! SHARE and UNSHARE: files as DOS programs open them (XNFS §10.4.1, §10.4.2).
 
 use hayase_proto::nfs4;
-use hayase_proto::nlm::{ShareArgs, ShareRes, Status, access, deny};
-use hayase_state::{Locker, NlmShareArgs};
+use hayase_proto::nlm::{SHARE_MAX, ShareArgs, ShareRes, Status};
+use hayase_state::{FileKey, Locker, NlmShareArgs};
 
 use crate::call::{Abort, Call};
 use crate::nlm::file::{Refused, lockable, locker, status};
 use crate::nlm::turns::change;
-use crate::v4::Fault;
+use crate::v4::{Fault, Shared};
 
 pub(in crate::nlm) fn share<'a>(
     call: &Call<'_>,
@@ -31,7 +31,7 @@ fn owner(call: &Call<'_>, args: &ShareArgs<'_>) -> Locker {
 fn open(call: &Call<'_>, args: &ShareArgs<'_>) -> Result<Status, Refused> {
     let file = lockable(call, args.share.fh)?;
     let modes = (args.share.access, args.share.mode);
-    if modes.0 > access::MAX || modes.1 > deny::MAX {
+    if modes.0 > SHARE_MAX || modes.1 > SHARE_MAX {
         return Err(Status::Failed.into());
     }
     // An owner that writes, or denies anything, is in the way of files that are lent.
@@ -55,11 +55,7 @@ fn open(call: &Call<'_>, args: &ShareArgs<'_>) -> Result<Status, Refused> {
         Err(Fault::Status(nfs4::Status::Grace)) => Ok(Status::DeniedGracePeriod),
         // No room, or it could not be written down that the host has to be told of a restart.
         Err(_) => {
-            v4.act(|effects| {
-                v4.state.nlm_unshare(&owner, key, effects);
-                Ok(())
-            })
-            .ok();
+            give_up(v4, &owner, key);
             Ok(Status::DeniedNoLocks)
         }
     }
@@ -67,11 +63,13 @@ fn open(call: &Call<'_>, args: &ShareArgs<'_>) -> Result<Status, Refused> {
 
 fn close(call: &Call<'_>, args: &ShareArgs<'_>) -> Result<Status, Refused> {
     let file = call.lock_target(args.share.fh.0)?;
-    let (v4, owner) = (&call.server.v4, owner(call, args));
-    // What failed has been logged.
-    let _ = v4.act(|effects| {
-        v4.state.nlm_unshare(&owner, file.key(), effects);
-        Ok(())
-    });
+    give_up(&call.server.v4, &owner(call, args), file.key());
     Ok(Status::Granted)
+}
+
+fn give_up(v4: &Shared, owner: &Locker, file: FileKey) {
+    let mut effects = Vec::new();
+    v4.state.nlm_unshare(owner, file, &mut effects);
+    // What failed has been logged.
+    let _ = v4.perform(effects);
 }

@@ -1,5 +1,5 @@
-//! What hosts do about one file is done one after the other, so that a lock that is granted to one
-//! who waits cannot come after its unlocking.
+//! Locks of which each serves many files: what is done about one file is done one after the other,
+//! and mostly at once with what is done about another.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,8 @@ use hayase_state::FileKey;
 /// Files that are worked on at once, at most.
 const LANES: usize = 64;
 
-pub(super) struct Lanes {
+/// The lanes.
+pub(crate) struct Lanes {
     lanes: [Mutex<()>; LANES],
     hasher: RandomState,
 }
@@ -22,7 +23,8 @@ impl Default for Lanes {
 }
 
 impl Lanes {
-    pub(super) fn lane(&self, file: &FileKey) -> MutexGuard<'_, ()> {
+    /// The lane of a file, for as long as the guard lives.
+    pub(crate) fn lane(&self, file: &FileKey) -> MutexGuard<'_, ()> {
         let lane = self.hasher.hash_one(file) as usize % LANES;
         self.lanes[lane].lock().unwrap_or_else(PoisonError::into_inner)
     }
