@@ -203,7 +203,8 @@ pub(crate) struct Serve {
     /// Let nobody change the directories named here (exports of a file say ro or rw themselves)
     #[arg(long)]
     read_only: bool,
-    /// Threads for calls that may wait for a disk [default: 4 for each core, at least 16]
+    /// Threads for calls that may wait for a disk, at most; they are started when they are needed
+    /// [default: 32 for each core, from 64 to 512]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     threads: Option<u16>,
     /// Seconds for which NFSv4 clients keep their state without a sign of life [default: 90]

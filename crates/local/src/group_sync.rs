@@ -20,7 +20,9 @@ pub(crate) enum Extent {
 #[derive(Debug, Default)]
 pub(crate) struct GroupSync {
     state: Mutex<State>,
-    changed: Condvar,
+    /// Who waits for a round, or for the turn to run it, waits at the one of the round's parity:
+    /// no thread is woken for nothing.
+    rounds: [Condvar; 2],
 }
 
 #[derive(Debug, Default)]
@@ -47,7 +49,7 @@ impl GroupSync {
         };
         while state.running && !served(&state) {
             state.all_wanted |= extent == Extent::All;
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.of(mine).wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if served(&state) {
             // A failure is not lost on those who waited: an error since then is theirs too.
@@ -72,8 +74,14 @@ impl GroupSync {
             state.failed = Some((round, errno));
         }
         drop(state);
-        self.changed.notify_all();
+        self.of(round).notify_all();
+        // Whoever has come meanwhile waits for the next round; one of them runs it.
+        self.of(round + 1).notify_one();
         result
+    }
+
+    fn of(&self, round: u64) -> &Condvar {
+        &self.rounds[usize::from(!round.is_multiple_of(2))]
     }
 }
 

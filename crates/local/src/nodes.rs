@@ -42,6 +42,8 @@ pub(crate) struct Node {
     /// Held, shared, while data is written and synced in one call, until a failure has had its
     /// consequences.
     pub sync_writes: RwLock<()>,
+    /// How many WRITEs that want to be synced are under way.
+    pub sync_writers: AtomicUsize,
     /// Of a directory: descriptors with a position.
     pub listings: Listings,
     /// Where sequential reading is, and how far the disk has been asked to read ahead.
@@ -84,6 +86,7 @@ impl Node {
             change: Mutex::default(),
             sync: GroupSync::default(),
             sync_writes: RwLock::default(),
+            sync_writers: AtomicUsize::new(0),
             listings: Listings::default(),
             read_end: AtomicU64::new(0),
             ahead_end: AtomicU64::new(0),
@@ -159,6 +162,12 @@ impl Node {
     /// Whether there is written data that no sync has covered.
     pub(crate) fn is_dirty(&self) -> bool {
         self.synced.load(Ordering::Acquire) < self.written.load(Ordering::Acquire)
+    }
+
+    /// Whether a sync has covered everything that was ever written to it. Not so of a file that was
+    /// not synced since we know it: it may have been written before.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.synced.load(Ordering::Acquire) > 0 && !self.is_dirty()
     }
 
     /// Closes the descriptor for writing if it is idle since `since_secs` and all data synced.

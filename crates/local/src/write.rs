@@ -8,7 +8,7 @@
 use std::io::IoSlice;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hayase_vfs::{Cx, Durability, Error, FileType, Handle, Result, Stability, Wcc, Written};
 use rustix::fs::{Stat, fdatasync, fstat, fsync, ftruncate, syncfs};
@@ -50,23 +50,23 @@ impl Core {
         let file = self.writer(&node)?;
         // As the caller, so that the kernel takes set-id bits away and counts quotas.
         self.identity.become_caller(cx.cred)?;
-        let sync = match (stability, cx.durability) {
-            (Stability::Unstable, _) | (_, Durability::Async) => ReadWriteFlags::empty(),
-            (Stability::DataSync, Durability::Sync) => ReadWriteFlags::DSYNC,
-            (Stability::FileSync, Durability::Sync) => ReadWriteFlags::SYNC,
+        let extent = match (stability, cx.durability) {
+            (Stability::Unstable, _) | (_, Durability::Async) => None,
+            (Stability::DataSync, Durability::Sync) => Some(Extent::Data),
+            (Stability::FileSync, Durability::Sync) => Some(Extent::All),
         };
-        let in_flight = (!sync.is_empty()).then(|| node.sync_writes.read());
-        let (count, failure) = if sync.is_empty() {
-            write_all(&file, data, offset, sync)
-        } else {
-            node.mount.wait_for(|| write_all(&file, data, offset, sync))
+        let (count, failure) = match extent {
+            Some(extent) if !node.mount.in_memory() => {
+                self.write_stable(&node, &file, data, offset, extent)?
+            }
+            _ => {
+                let written = write_all(&file, data, offset, ReadWriteFlags::empty());
+                node.wrote();
+                written
+            }
         };
         if failure == Some(Errno::IO) {
             self.sync_failed(&node, Errno::IO);
-        }
-        drop(in_flight);
-        if sync.is_empty() || failure.is_some() {
-            node.wrote();
         }
         let after = fstat(&file).or_error("stat", &file)?;
         wcc.after = Some(node.attr_of(&after));
@@ -77,6 +77,41 @@ impl Core {
             Some(errno) if count == 0 => Err(error(errno, "write", &file)),
             _ => Ok(Written { count: count as u32, stability }),
         }
+    }
+
+    /// Writes what has to be on the disk before the answer. Whoever is alone writes and syncs only
+    /// this; who comes while others do the same shares one sync with them.
+    fn write_stable(
+        &self,
+        node: &Arc<Node>,
+        file: &Arc<OwnedFd>,
+        data: &[u8],
+        offset: u64,
+        extent: Extent,
+    ) -> Result<(usize, Option<Errno>)> {
+        let _under_way = UnderWay::begin(&node.sync_writers);
+        if node.sync_writers.load(Ordering::Relaxed) == 1 {
+            let sync = match extent {
+                Extent::Data => ReadWriteFlags::DSYNC,
+                Extent::All => ReadWriteFlags::SYNC,
+            };
+            let in_flight = node.sync_writes.read();
+            let (count, failure) = node.mount.wait_for(|| write_all(file, data, offset, sync));
+            if failure == Some(Errno::IO) {
+                self.sync_failed(node, Errno::IO);
+            }
+            drop(in_flight);
+            if failure.is_some() {
+                node.wrote();
+            }
+            return Ok((count, failure));
+        }
+        let (count, failure) = write_all(file, data, offset, ReadWriteFlags::empty());
+        node.wrote();
+        if count > 0 {
+            self.sync_file(node, extent, Asked::ByClient)?;
+        }
+        Ok((count, failure))
     }
 
     pub(crate) fn commit(
@@ -91,7 +126,8 @@ impl Core {
         let (node, before) = self.live(cx, of)?;
         must_be_regular(&node)?;
         wcc.before = Some(node.attr_of(&before));
-        if cx.durability == Durability::Sync {
+        // Even of a clean file a sync has the disk empty its cache.
+        if cx.durability == Durability::Sync && !node.is_clean() {
             self.sync_data(&node)?;
         }
         wcc.after = node.stat().ok().map(|stat| node.attr_of(&stat));
@@ -247,6 +283,22 @@ impl Core {
             }
         }
         result
+    }
+}
+
+/// Counts who is at something.
+struct UnderWay<'a>(&'a AtomicUsize);
+
+impl<'a> UnderWay<'a> {
+    fn begin(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        UnderWay(count)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -427,6 +479,43 @@ mod tests {
         let told = files.iter().filter(|file| s.commit(file) == Err(Error::Io)).count();
         assert!(told > 20, "{told}");
         assert!(files.iter().all(|file| s.commit(file).is_ok()));
+    }
+
+    #[test]
+    fn who_shares_a_sync_that_fails_is_told() {
+        let s = Scene::new(None);
+        let file = s.file("f");
+        let node = s.fs.core.node(&s.cx(), &file).unwrap();
+        let verifier = s.fs.write_verifier();
+        // Another one that is at it.
+        let other = UnderWay::begin(&node.sync_writers);
+        for stability in [Stability::DataSync, Stability::FileSync] {
+            s.write(&file, stability).unwrap();
+            assert!(!node.is_dirty(), "it was synced");
+        }
+        assert_eq!(s.fs.write_verifier(), verifier);
+        s.fail_syncs(1);
+        assert_eq!(s.write(&file, Stability::FileSync), Err(Error::Io));
+        assert_ne!(s.fs.write_verifier(), verifier);
+        s.write(&file, Stability::FileSync).unwrap();
+        drop(other);
+        assert_eq!(node.sync_writers.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_clean_file_is_not_synced_again() {
+        let s = Scene::new(None);
+        let file = s.file("f");
+        s.write(&file, Stability::Unstable).unwrap();
+        s.commit(&file).unwrap();
+        s.fail_syncs(1);
+        s.commit(&file).unwrap();
+        s.write(&file, Stability::Unstable).unwrap();
+        assert_eq!(s.commit(&file), Err(Error::Io), "this one has something to sync");
+        // Nothing is known of a file that is not in use yet.
+        let (other, cx) = (s.file("g"), s.cx());
+        s.fail_syncs(1);
+        assert_eq!(s.fs.commit(&cx, &other, 0, 0, &mut Wcc::default()), Err(Error::Io));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod common;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Barrier;
 
 use common::*;
 use hayase_local::Options;
@@ -145,6 +146,7 @@ fn changes(disk: &Disk, served: &Served, base: &Path) {
         std::fs::read(after.join(base).join("dir/file")).unwrap()
             == b"\x01\x01\x01\x01\x01synceddata"
     });
+    together(disk, served, base, &dir);
     beyond(disk, served, base, &file);
     served.rename(root(), (&dir, "file"), (&top, "renamed")).unwrap();
     disk.after_power_cut("rename", |after| {
@@ -163,6 +165,30 @@ fn changes(disk: &Disk, served: &Served, base: &Path) {
     });
     served.fs.remove_dir(&cx, &dir, name("empty"), &mut Wcc::default()).unwrap();
     disk.after_power_cut("rmdir", |after| found(after, "dir/empty").is_err());
+}
+
+/// Many clients that write at once, of whom some share a sync.
+fn together(disk: &Disk, served: &Served, base: &Path, dir: &Handle) {
+    const CLIENTS: u64 = 16;
+    let file = served.create(root(), dir, "together", 0o644).unwrap().handle;
+    let start = Barrier::new(CLIENTS as usize);
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let (start, file) = (&start, &file);
+            scope.spawn(move || {
+                start.wait();
+                let data = vec![client as u8 + 1; 4096];
+                let how = [Stability::DataSync, Stability::FileSync][client as usize % 2];
+                served.write_as(root(), file, client * 4096, &data, how).unwrap();
+            });
+        }
+    });
+    disk.after_power_cut("writes that were synced together", |after| {
+        let found = std::fs::read(after.join(base).join("dir/together")).unwrap();
+        let wanted: Vec<u8> = (1..=CLIENTS as u8).flat_map(|byte| [byte; 4096]).collect();
+        found == wanted
+    });
+    served.remove(root(), dir, "together").unwrap();
 }
 
 /// What NFSv4 has and NFSv3 has not. The file ends as it began.

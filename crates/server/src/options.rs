@@ -33,7 +33,7 @@ pub struct Options {
     pub state_dir: Option<PathBuf>,
     /// Export `dirs` read-only.
     pub read_only: bool,
-    /// Threads for calls that may wait; by default 4 for each core, at least 16.
+    /// Threads for calls that may wait, at most; by default 32 for each core, from 64 to 512.
     pub threads: Option<usize>,
     /// Seconds for which NFSv4 clients keep their state without a sign of life: 1 and more.
     pub lease_secs: u32,

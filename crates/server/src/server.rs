@@ -101,7 +101,7 @@ impl Server {
         let setup =
             state::setup(&options, &state_dir, key.identity(), Arc::clone(&identities), caller)?;
         let cores = system::cores();
-        let threads = options.threads.unwrap_or_else(|| (4 * cores).max(16));
+        let threads = options.threads.unwrap_or_else(|| (32 * cores).clamp(64, 512));
         let limits = options.nfs_limits.clone();
         // Who is waited for has to find a thread, too.
         let limits =

@@ -26,7 +26,7 @@ pub struct Status {
     pub connections: usize,
     /// Event loops.
     pub shards: usize,
-    /// Threads for calls that may wait.
+    /// Threads for calls that may wait, at most.
     pub threads: usize,
     /// What is exported.
     pub exports: Vec<ExportStatus>,

@@ -1,5 +1,6 @@
 //! One connection: from bytes to calls, from replies to bytes.
 
+use std::net::{IpAddr, SocketAddr};
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -19,9 +20,12 @@ use crate::service::{call, timed_call};
 use crate::workers::Workers;
 use crate::{Disposition, Limits, Service};
 
-/// What a turn of one connection may receive, and about what it may send, before the next has its turn.
+/// What a turn of one connection may receive, before the next has its turn.
 pub(crate) const TURN_BYTES: usize = 64 << 10;
+
+/// About what a turn may send: while no other client waits, and while one does.
 const TURN_SEND_BYTES: usize = 1 << 20;
+const SHARED_TURN_SEND_BYTES: usize = 256 << 10;
 
 /// How much of a record is received first when a large one is expected: enough for
 /// every header before a WRITE's data, little enough not to matter when it is copied.
@@ -45,6 +49,10 @@ pub(crate) struct Core<S: Service> {
     pub(crate) in_flight: usize,
     /// Seconds since the shard began.
     pub(crate) now_secs: u32,
+    /// Bytes that connections have received and sent, as a counter that wraps around.
+    pub(crate) moved: usize,
+    /// Whether clients wait for their turn other than the one whose turn it is.
+    pub(crate) others_wait: bool,
 }
 
 /// The connection has to end.
@@ -66,6 +74,8 @@ pub(crate) enum Turn {
 #[allow(clippy::struct_excessive_bools)]
 pub(crate) struct Connection<S: Service> {
     id: ConnectionId,
+    /// Whose turns these are.
+    client: IpAddr,
     socket: OwnedFd,
     peer: Arc<S::Peer>,
     input: Input,
@@ -93,9 +103,16 @@ pub(crate) struct Connection<S: Service> {
 }
 
 impl<S: Service> Connection<S> {
-    pub(crate) fn new(id: ConnectionId, socket: OwnedFd, peer: S::Peer, now_secs: u32) -> Self {
+    pub(crate) fn new(
+        id: ConnectionId,
+        socket: OwnedFd,
+        address: SocketAddr,
+        peer: S::Peer,
+        now_secs: u32,
+    ) -> Self {
         Connection {
             id,
+            client: address.ip().to_canonical(),
             socket,
             peer: Arc::new(peer),
             input: Input::EMPTY,
@@ -116,6 +133,10 @@ impl<S: Service> Connection<S> {
 
     pub(crate) fn id(&self) -> ConnectionId {
         self.id
+    }
+
+    pub(crate) fn client(&self) -> IpAddr {
+        self.client
     }
 
     pub(crate) fn socket(&self) -> &OwnedFd {
@@ -185,14 +206,17 @@ impl<S: Service> Connection<S> {
         Ok(turn)
     }
 
-    fn send(&mut self, core: &Core<S>) -> Result<Turn, Closed> {
+    fn send(&mut self, core: &mut Core<S>) -> Result<Turn, Closed> {
         if self.output.is_empty() || !self.writable {
             return Ok(Turn::Wait);
         }
         let before = self.output.unsent_with_payloads();
-        let sent = self.output.send(&self.socket, TURN_SEND_BYTES).map_err(|_| Closed)?;
-        if self.output.unsent_with_payloads() < before {
+        let budget = if core.others_wait { SHARED_TURN_SEND_BYTES } else { TURN_SEND_BYTES };
+        let sent = self.output.send(&self.socket, budget).map_err(|_| Closed)?;
+        let moved = before - self.output.unsent_with_payloads();
+        if moved > 0 {
             self.last_progress_secs = core.now_secs;
+            core.moved = core.moved.wrapping_add(moved);
         }
         self.writable = sent != Sent::Blocked;
         Ok(if sent == Sent::Budget { Turn::Again } else { Turn::Wait })
@@ -249,7 +273,7 @@ impl<S: Service> Connection<S> {
         }
         match self.call(core, large.record())? {
             Called::Done => {}
-            Called::WouldBlock if core.workers.is_full() => {
+            Called::WouldBlock if core.workers.is_full(self.client) => {
                 self.input = Input::Large(large); // complete: the next turn receives nothing and calls again
                 self.held = true;
                 return Ok(Turn::Starved);
@@ -299,7 +323,7 @@ impl<S: Service> Connection<S> {
         };
         match self.call(core, fragments.record())? {
             Called::Done => {}
-            Called::WouldBlock if core.workers.is_full() => {
+            Called::WouldBlock if core.workers.is_full(self.client) => {
                 return Ok(ControlFlow::Break(self.hold_fragments(fragments, &bytes[used..])));
             }
             Called::WouldBlock => self.offload(core, Record::Fragments(fragments)),
@@ -327,7 +351,7 @@ impl<S: Service> Connection<S> {
                     let (record, rest) = bytes[MARK_BYTES..].split_at(len);
                     match self.call(core, record)? {
                         Called::Done => {}
-                        Called::WouldBlock if core.workers.is_full() => {
+                        Called::WouldBlock if core.workers.is_full(self.client) => {
                             return Ok(self.hold(bytes, Turn::Starved));
                         }
                         Called::WouldBlock => self.offload(core, Record::Small(record.to_vec())),
@@ -372,7 +396,7 @@ impl<S: Service> Connection<S> {
     }
 
     /// Receives what is there, up to the length of `into`.
-    fn recv(&mut self, core: &Core<S>, into: &mut [u8]) -> Result<usize, Closed> {
+    fn recv(&mut self, core: &mut Core<S>, into: &mut [u8]) -> Result<usize, Closed> {
         if into.is_empty() {
             return Ok(0);
         }
@@ -389,6 +413,7 @@ impl<S: Service> Connection<S> {
                     // epoll tells of the end once, which may have been with this data.
                     self.readable = received == wanted || self.hung_up;
                     self.last_progress_secs = core.now_secs;
+                    core.moved = core.moved.wrapping_add(received);
                     return Ok(received);
                 }
                 Err(Errno::AGAIN) => {
@@ -443,26 +468,29 @@ impl<S: Service> Connection<S> {
         let received = self.received_if_asked(record.bytes());
         let (id, peer) = (self.id, Arc::clone(&self.peer));
         let (service, inbox) = (Arc::clone(&core.service), Arc::clone(&core.inbox));
-        core.workers.push(Box::new(move || {
-            let mut reply = ReplyBuf::new();
-            let (bytes, wait) = (record.bytes(), Wait::Allowed);
-            let disposition = answer(&*service, &peer, bytes, wait, received, &mut reply);
-            drop(record);
-            let outcome = match disposition {
-                Disposition::Reply => Outcome::Reply(reply),
-                Disposition::Silent => Outcome::Silent,
-                Disposition::Close => Outcome::Close,
-                Disposition::WouldBlock => {
-                    tracing::error!("a call would block on a worker; its connection is closed");
-                    Outcome::Close
+        core.workers.push(
+            self.client,
+            Box::new(move || {
+                let mut reply = ReplyBuf::new();
+                let (bytes, wait) = (record.bytes(), Wait::Allowed);
+                let disposition = answer(&*service, &peer, bytes, wait, received, &mut reply);
+                drop(record);
+                let outcome = match disposition {
+                    Disposition::Reply => Outcome::Reply(reply),
+                    Disposition::Silent => Outcome::Silent,
+                    Disposition::Close => Outcome::Close,
+                    Disposition::WouldBlock => {
+                        tracing::error!("a call would block on a worker; its connection is closed");
+                        Outcome::Close
+                    }
+                };
+                if inbox.put(Message::Done(id, outcome)) {
+                    return Some(inbox);
                 }
-            };
-            if inbox.put(Message::Done(id, outcome)) {
-                return Some(inbox);
-            }
-            inbox.wake();
-            None
-        }));
+                inbox.wake();
+                None
+            }),
+        );
     }
 }
 

@@ -58,7 +58,7 @@ pub fn echo(stream: &[u8], pieces: impl IntoIterator<Item = usize>, limits: &Lim
     let (ours, mut theirs) = pair();
     let mut core = core(limits);
     let id = ConnectionId { index: 0, generation: 0 };
-    let mut connection = Connection::new(id, ours.into(), (), 0);
+    let mut connection = Connection::new(id, ours.into(), ([127, 0, 0, 1], 1).into(), (), 0);
     let mut pieces = pieces.into_iter();
     let (mut rest, mut sent) = (stream, Vec::new());
     loop {
@@ -103,6 +103,8 @@ fn core(limits: &Limits) -> Core<Echo> {
         batch: ReplyBuf::new(),
         in_flight: 0,
         now_secs: 0,
+        moved: 0,
+        others_wait: false,
     }
 }
 

@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod connection;
+mod fair;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -87,7 +87,7 @@ impl Output {
                 }
                 Some((Segment::Bytes(bytes), more)) => (send(socket, bytes, more), false),
                 Some((Segment::Payload(payload), more)) => {
-                    (send_payload(socket, payload, self.payload_sent, more), true)
+                    (send_payload(socket, payload, self.payload_sent, budget, more), true)
                 }
             };
             let sent = match sent {
@@ -133,24 +133,34 @@ fn send(socket: &OwnedFd, bytes: &[u8], more: bool) -> Result<usize, Errno> {
     rustix::net::send(socket, bytes, flags(more))
 }
 
+/// Sends what is behind the first `skip` bytes of a payload, up to `budget` bytes.
 fn send_payload(
     socket: &OwnedFd,
     payload: &Payload,
     skip: usize,
+    budget: usize,
     more: bool,
 ) -> Result<usize, Errno> {
+    let left = payload.len() - skip;
+    let len = left.min(budget);
+    let more = more || len < left;
     match payload {
-        Payload::Buffer { buffer, len } => send(socket, &buffer[skip..*len], more),
-        Payload::Span(span) => send_span(socket, span, skip, more),
+        Payload::Buffer { buffer, .. } => send(socket, &buffer[skip..skip + len], more),
+        Payload::Span(span) => send_span(socket, span, skip, len, more),
     }
 }
 
-fn send_span(socket: &OwnedFd, span: &Span, skip: usize, more: bool) -> Result<usize, Errno> {
+fn send_span(
+    socket: &OwnedFd,
+    span: &Span,
+    skip: usize,
+    len: usize,
+    more: bool,
+) -> Result<usize, Errno> {
     let mut offset = span.offset + skip as u64;
-    let left = span.len - skip;
-    match rustix::fs::sendfile(socket, &span.file, Some(&mut offset), left) {
+    match rustix::fs::sendfile(socket, &span.file, Some(&mut offset), len) {
         // The length is already on the wire, so bytes that the file has lost become zeros.
-        Ok(0) => send(socket, &ZEROS[..left.min(ZEROS.len())], more || left > ZEROS.len()),
+        Ok(0) => send(socket, &ZEROS[..len.min(ZEROS.len())], more || len > ZEROS.len()),
         // What cannot be read must not shift what follows: the connection ends instead.
         other => other,
     }

@@ -1,8 +1,7 @@
 //! The event loop of one core.
 
-use std::collections::VecDeque;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,12 +13,15 @@ use rustix::net::SocketFlags;
 use slab::Slab;
 
 use crate::connection::{Closed, Connection, Core, Turn};
+use crate::fair::FairQueue;
 use crate::inbox::{ConnectionId, Inbox, Message};
 use crate::listener::{Spreader, prepare};
 use crate::{Carrier, Handle, Service};
 
 const EVENTS: usize = 256;
 const ACCEPTS_PER_TURN: usize = 64;
+/// After about so many bytes received and sent, the shard looks for calls that have come meanwhile.
+const ROUND_BYTES: usize = 1 << 20;
 const TICK: Duration = Duration::from_secs(1);
 /// How long a connection without a buffer waits before it looks for one again.
 const STARVED_RETRY: Duration = Duration::from_millis(2);
@@ -52,8 +54,8 @@ pub(crate) struct Shard<S: Service> {
     epoll: OwnedFd,
     connections: Slab<Connection<S>>,
     next_generation: u32,
-    /// Connections that wait for their turn.
-    turns: VecDeque<ConnectionId>,
+    /// Connections that wait for their turn. Clients take turns, and so do the connections of each.
+    turns: FairQueue<IpAddr, ConnectionId>,
     starved: Vec<ConnectionId>,
     /// Since when nothing new is taken.
     draining_since: Option<Instant>,
@@ -82,7 +84,7 @@ impl<S: Service> Shard<S> {
             epoll,
             connections: Slab::new(),
             next_generation: 0,
-            turns: VecDeque::new(),
+            turns: FairQueue::default(),
             starved: Vec::new(),
             draining_since: None,
             idle_rounds: 0,
@@ -128,9 +130,7 @@ impl<S: Service> Shard<S> {
             for id in std::mem::take(&mut self.starved) {
                 self.enqueue(id);
             }
-            for _ in 0..self.turns.len() {
-                self.take_turn();
-            }
+            self.take_turns();
             self.housekeeping();
         }
     }
@@ -182,7 +182,7 @@ impl<S: Service> Shard<S> {
 
     fn hear(&mut self, message: Message) {
         match message {
-            Message::Accepted(socket, peer) => self.adopt(socket, peer),
+            Message::Accepted(socket, address) => self.adopt(socket, address),
             Message::Send(id, record) => {
                 if let Some(connection) = self.connection(id) {
                     connection.append(record);
@@ -205,7 +205,7 @@ impl<S: Service> Shard<S> {
     }
 
     /// Makes an accepted socket a connection of this shard.
-    fn adopt(&mut self, socket: OwnedFd, peer: SocketAddr) {
+    fn adopt(&mut self, socket: OwnedFd, address: SocketAddr) {
         if self.is_draining() {
             self.connection_count.fetch_sub(1, Ordering::Relaxed);
             return;
@@ -224,8 +224,8 @@ impl<S: Service> Shard<S> {
             return;
         }
         let handle = Handle { inbox: Arc::clone(&self.core.inbox), id };
-        let peer = self.core.service.connected(peer, Carrier::Tcp, Some(handle));
-        entry.insert(Connection::new(id, socket, peer, self.core.now_secs));
+        let peer = self.core.service.connected(address, Carrier::Tcp, Some(handle));
+        entry.insert(Connection::new(id, socket, address, peer, self.core.now_secs));
         self.enqueue(id);
     }
 
@@ -239,12 +239,26 @@ impl<S: Service> Shard<S> {
             && !connection.queued
         {
             connection.queued = true;
-            self.turns.push_back(id);
+            let client = connection.client();
+            self.turns.push(client, id);
+        }
+    }
+
+    /// Gives each connection that waits a turn, unless that takes so long that a client whose call
+    /// comes meanwhile would wait for too many others.
+    fn take_turns(&mut self) {
+        let begun = self.core.moved;
+        for _ in 0..self.turns.len() {
+            self.core.others_wait = self.turns.is_shared();
+            self.take_turn();
+            if self.core.moved.wrapping_sub(begun) >= ROUND_BYTES {
+                return;
+            }
         }
     }
 
     fn take_turn(&mut self) {
-        let Some(id) = self.turns.pop_front() else { return };
+        let Some(id) = self.turns.pop() else { return };
         let entry = self.connections.get_mut(id.index as usize);
         let Some(connection) = entry.filter(|c| c.id() == id) else { return };
         connection.queued = false;

@@ -24,7 +24,7 @@ use crate::{Limits, Service};
 pub struct Config {
     /// Event loops; one per core is best.
     pub shards: usize,
-    /// Threads for what may wait.
+    /// Threads for what may wait, at most; they are started when they are needed.
     pub threads: usize,
     /// Bounds on what peers can make us hold.
     pub limits: Limits,
@@ -74,6 +74,8 @@ impl Transport {
                 batch: ReplyBuf::new(),
                 in_flight: 0,
                 now_secs: 0,
+                moved: 0,
+                others_wait: false,
             };
             let mut shard = Shard::new(core, acceptor.take(), Arc::clone(&connections))?;
             let thread = std::thread::Builder::new().name(format!("shard-{number}"));

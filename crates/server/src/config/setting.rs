@@ -79,8 +79,8 @@ pub(crate) const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "server.threads", flag: Some("--threads"), nfs_conf: Some(("nfsd", "threads")),
-        default: "4 for each core, at least 16", example: "64",
-        help: "Threads for calls that may wait for a disk.",
+        default: "32 for each core, from 64 to 512", example: "64",
+        help: "Threads for calls that may wait for a disk, at most.",
         apply: |o, text| number(text, 1, 4096).map(|threads| o.threads = Some(threads as usize)),
     },
     Setting {
