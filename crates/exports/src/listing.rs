@@ -104,6 +104,9 @@ pub fn options(options: &ExportOptions) -> String {
             list.push(format!("{name}={ids}"));
         }
     }
+    if o.io != ExportOptions::default().io {
+        list.push(format!("io={}", o.io));
+    }
     if let Some(places) = &o.refer {
         list.push(format!("refer={places}"));
     }

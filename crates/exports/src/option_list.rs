@@ -228,6 +228,7 @@ mod tests {
             let value = match word.name {
                 "sec" | "xprtsec" => "=none",
                 "refer" | "replicas" => "=/a@b",
+                "io" => "=direct",
                 _ if matches!(word.value, Value::Needed(_)) => "=7",
                 _ => "",
             };

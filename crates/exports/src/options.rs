@@ -2,6 +2,7 @@
 
 use crate::fsid::Fsid;
 use crate::ids::IdRanges;
+use crate::io::Io;
 use crate::locations::Locations;
 use crate::mountpoint::MountPoint;
 use crate::sec::{Flavor, Flavors, Treatment};
@@ -67,6 +68,9 @@ pub struct ExportOptions {
     pub refer: Option<Locations>,
     /// `replicas=`: the export is also there.
     pub replicas: Option<Locations>,
+    /// `io=`: whether data goes through the page cache. One file system has one way: the first that
+    /// is not `auto` counts for all clients.
+    pub io: Io,
 }
 
 impl Default for ExportOptions {
@@ -94,6 +98,7 @@ impl Default for ExportOptions {
             sec: Flavors::SYS,
             refer: None,
             replicas: None,
+            io: Io::Auto,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Whole files: what they mean, and what is said about their mistakes.
 
 use super::*;
-use crate::{Flavors, IdRanges, Locations, MountPoint, Treatment};
+use crate::{Flavors, IdRanges, Io, Locations, MountPoint, Treatment};
 use proptest::prelude::*;
 
 const FILE: &str = "/etc/exports";
@@ -220,12 +220,13 @@ prop_compose! {
         anongid in prop_oneof![Just(65534), 0..u32::MAX],
         sec in prop::sample::select(vec!["sys", "none", "sys:none", "none:sys"]),
         (refer, replicas) in places(),
+        io in prop::sample::select(vec![Io::Auto, Io::Cached, Io::Direct]),
     ) -> ExportOptions {
         let mut options = ExportOptions {
             ro, sync, wdelay, nohide, crossmnt, secure, root_squash, all_squash, subtree_check,
             secure_locks, acl, nordirplus, security_label, fsid: None, anonuid, anongid,
             mountpoint: mountpoint.and_then(|path| MountPoint::parse(&path.replace(',', "")).ok()),
-            squash_uids, squash_gids, refer, replicas,
+            squash_uids, squash_gids, refer, replicas, io,
             ..ExportOptions::default()
         };
         let own = options.treatment();

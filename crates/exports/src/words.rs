@@ -4,6 +4,7 @@
 use crate::diagnostic::Problem;
 use crate::fsid::Fsid;
 use crate::ids::IdRanges;
+use crate::io::Io;
 use crate::locations::Locations;
 use crate::mountpoint::MountPoint;
 use crate::options::ExportOptions;
@@ -62,6 +63,7 @@ pub(crate) enum Action {
     MountPoint(bool),
     Ids(fn(&mut ExportOptions) -> &mut IdRanges),
     Places(fn(&mut ExportOptions) -> &mut Option<Locations>),
+    Io,
 }
 
 impl Topic {
@@ -98,6 +100,7 @@ pub(crate) enum Topic {
     Uids,
     Gids,
     Places,
+    Caching,
     /// Words that are refused anyway.
     Refused,
 }
@@ -224,6 +227,11 @@ pub(crate) const OPTIONS: &[OptionWord] = &[
         effect: Effect::Already("with `none` among the policies; without it an error, since this build does not serve RPC over TLS"),
         help: "",
     },
+    OptionWord {
+        name: "io", value: Value::Needed("auto|cached|direct"), topic: Topic::Caching, on: true,
+        effect: Effect::Acts(Action::Io),
+        help: "Hayase's own. Whether data goes through the page cache of the server: `auto`, if not given, passes it by with large transfers of files that are, or are together, larger than memory; `cached` never does, `direct` with all large transfers. Other servers do not know the word.",
+    },
     missing("reexport", Value::Needed("WORD"),
         "other servers' exports are not exported again"),
 ];
@@ -338,6 +346,7 @@ impl Action {
             Self::MountPoint(_) => options.mountpoint = Some(MountPoint::parse(value)?),
             Self::Ids(field) => *field(options) = IdRanges::parse(value)?,
             Self::Places(field) => *field(options) = Some(Locations::parse(value)?),
+            Self::Io => options.io = Io::parse(value)?,
         }
         Ok(())
     }
@@ -358,6 +367,7 @@ impl Action {
             Self::MountPoint(shown) => *shown && options.mountpoint.is_some(),
             Self::Ids(field) => !field(&mut options).is_empty(),
             Self::Places(field) => field(&mut options).is_some(),
+            Self::Io => options.io != default.io,
         }
     }
 
@@ -371,6 +381,7 @@ impl Action {
             Self::Sec => write!(f, "={}", options.sec),
             Self::MountPoint(_) => options.mountpoint.map_or(Ok(()), |mount| write!(f, "{mount}")),
             Self::Ids(field) => write!(f, "={}", field(&mut options)),
+            Self::Io => write!(f, "={}", options.io),
             Self::Places(field) => {
                 field(&mut options).as_ref().map_or(Ok(()), |places| write!(f, "={places}"))
             }

@@ -11,6 +11,7 @@
 //! | `lock` | locks of clients, as local programs see them |
 //! | `watch` | local programs that conflict with delegations |
 //! | `group_sync`, `journal` | making changes durable |
+//! | `stream`, `cache_share` | large transfers, and whether they go past the page cache |
 //! | `attr`, `lookup`, `read`, `write`, `create`, `remove`, `readdir` | the operations |
 //! | `range`, `xattr`, `acl`, `features` | what NFSv4 adds to them, and where it can be had |
 //!
@@ -21,6 +22,7 @@
 
 mod acl;
 mod attr;
+mod cache_share;
 mod create;
 mod errno;
 mod features;
@@ -46,6 +48,7 @@ mod read;
 mod readdir;
 mod remove;
 mod search;
+mod stream;
 mod subtree;
 mod sys;
 mod vfs;
@@ -67,6 +70,7 @@ use rustix::process::{Resource, getrlimit, umask};
 use rustix::thread::CapabilitySet;
 
 pub use identity::act_as_server;
+pub use stream::Io;
 
 use identity::Identity;
 use in_use::InUse;
@@ -77,6 +81,7 @@ use lock::Locks;
 use mounts::{Mount, Mounts};
 use nodes::{Node, Nodes};
 use search::Searches;
+use stream::Streams;
 use watch::Watches;
 
 /// Who makes the handles.
@@ -106,8 +111,12 @@ pub struct Options {
     /// Descriptors that may be open at a time. None: as many as the process may have, less a
     /// reserve for connections.
     pub max_open_files: Option<usize>,
-    /// Where data from the disk is read into.
+    /// Where data is read into that does not go through the page cache.
     pub pool: Arc<Pool>,
+    /// How data gets to the disk and back.
+    pub io: Io,
+    /// How many bytes the page cache can hold. None: as many as are available.
+    pub cache_bytes: Option<u64>,
 }
 
 impl Default for Options {
@@ -120,6 +129,8 @@ impl Default for Options {
             state_dir: None,
             max_open_files: None,
             pool: Pool::new(1 << 20, 32),
+            io: Io::Auto,
+            cache_bytes: None,
         }
     }
 }
@@ -157,6 +168,7 @@ struct Core {
     faults: Faults,
     index: Index,
     searches: Searches,
+    streams: Streams,
     locks: Locks,
     watches: Watches,
 }
@@ -204,6 +216,7 @@ impl LocalFs {
         let (ended, unused) = channel();
         // Mounts below could be anything, and the index has a database.
         let in_memory = mounts.root.in_memory() && mounts.root.by_kernel && !options.cross_mounts;
+        let streams = Streams::new(options.cache_bytes);
         let core = Arc::new(Core {
             options,
             identity: Identity::of_this_process(),
@@ -224,6 +237,7 @@ impl LocalFs {
             faults: Faults::default(),
             index,
             searches: Searches::default(),
+            streams,
             locks: Locks::default(),
             watches: Watches::default(),
         });

@@ -19,6 +19,7 @@ use crate::hash::Seeded;
 use crate::mounts::Mount;
 use crate::permission::Decisions;
 use crate::readdir::Listings;
+use crate::stream::Stream;
 use crate::sys;
 
 /// Shards of the table of nodes; a power of two. So many that threads on all cores of a large machine
@@ -46,9 +47,8 @@ pub(crate) struct Node {
     pub sync_writers: AtomicUsize,
     /// Of a directory: descriptors with a position.
     pub listings: Listings,
-    /// Where sequential reading is, and how far the disk has been asked to read ahead.
-    pub read_end: AtomicU64,
-    pub ahead_end: AtomicU64,
+    /// Made at the first large transfer.
+    stream: OnceLock<Box<Stream>>,
     reader: OnceLock<Arc<OwnedFd>>,
     writer: Mutex<Writer>,
     /// Writes that were finished without a sync, and how many of them a sync has covered since.
@@ -88,8 +88,7 @@ impl Node {
             sync_writes: RwLock::default(),
             sync_writers: AtomicUsize::new(0),
             listings: Listings::default(),
-            read_end: AtomicU64::new(0),
-            ahead_end: AtomicU64::new(0),
+            stream: OnceLock::new(),
             reader: OnceLock::new(),
             writer: Mutex::default(),
             written: AtomicU64::new(0),
@@ -125,6 +124,11 @@ impl Node {
     /// Counts one that was closed, or is not the node's any more.
     pub(crate) fn count_closed(&self) {
         self.open_files.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// What is known of its large transfers.
+    pub(crate) fn stream(&self) -> &Stream {
+        self.stream.get_or_init(Box::default)
     }
 
     fn lock_writer(&self) -> MutexGuard<'_, Writer> {
@@ -184,6 +188,10 @@ impl Node {
         drop(writer);
         drop(file);
         self.count_closed();
+        if let Some(direct) = self.stream.get().and_then(|stream| stream.take_writer()) {
+            drop(direct);
+            self.count_closed();
+        }
         true
     }
 
@@ -199,6 +207,7 @@ impl Drop for Node {
         let open = 1
             + usize::from(self.reader.get().is_some())
             + usize::from(writer.file.is_some())
+            + self.stream.get().map_or(0, |stream| stream.open_files())
             + self.listings.count();
         self.open_files.fetch_sub(open, Ordering::Relaxed);
     }

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hayase_buf::{Payload, Span};
+use hayase_buf::{ALIGNMENT, Buffer, Payload, Span};
 use hayase_vfs::{Cx, Error, FileType, Handle, Read, ReadData, Result, Wait};
 use rustix::fs::{Advice, Stat, fadvise, fstat};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
@@ -13,6 +13,7 @@ use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
 use crate::Core;
 use crate::errno::{OrError, Sys};
 use crate::nodes::Node;
+use crate::stream::{Stream, Transfer, Way};
 use crate::sys;
 
 /// Up to this many bytes are copied into the reply; above, sending from the page cache is cheaper.
@@ -27,7 +28,10 @@ const AHEAD_BYTES: u64 = 4 << 20;
 /// Without `cachestat` one byte in each stretch of this many is probed.
 const PROBE_BYTES: u64 = 128 << 10;
 
-/// What is read through when no pooled buffer will do.
+/// Data on its way from the disk is waited for at one byte in each stretch of this many.
+const FETCH_BYTES: usize = 64 << 10;
+
+/// What copies go through.
 const SCRATCH_BYTES: usize = 256 << 10;
 
 thread_local! {
@@ -96,7 +100,7 @@ impl Core {
     fn read_large(
         &self,
         cx: &Cx<'_>,
-        node: &Node,
+        node: &Arc<Node>,
         file: Arc<OwnedFd>,
         offset: u64,
         len: usize,
@@ -109,33 +113,37 @@ impl Core {
         node.mount.wait_for(|| self.read_cold(node, file, offset, len, size))
     }
 
-    /// Reads what is not in the page cache.
+    /// Reads what is not in the page cache: into it, to be sent from there, or past it.
     fn read_cold(
         &self,
-        node: &Node,
+        node: &Arc<Node>,
         file: Arc<OwnedFd>,
         offset: u64,
         len: usize,
         size: u64,
     ) -> Result<ReadData> {
-        read_ahead(node, &file, offset, len as u64, size);
-        let buffer = self.options.pool.take().filter(|buffer| buffer.len() >= len);
-        if let Some(mut buffer) = buffer {
-            let len = read_some(&file, &mut buffer[..len], offset).or_error("read", &file)?;
-            return Ok(ReadData::Payload(Payload::Buffer { buffer, len }));
+        let transfer = Transfer::begin(node.stream(), Way::Read);
+        if let Some(direct) = self.past_the_cache(node, &transfer, offset, len, size)
+            && let Some(buffer) = self.buffer_of(len.next_multiple_of(ALIGNMENT))
+            && let Some(read) = read_direct(node, &direct, buffer, offset, len)
+        {
+            return read;
         }
-        // Too much, or no buffer left: brought into the page cache, to be sent from there.
-        with_scratch(|scratch| {
-            let mut at = 0;
-            while at < len {
-                let step = (len - at).min(scratch.len());
-                match read_some(&file, &mut scratch[..step], offset + at as u64) {
-                    Ok(read) if read == step => at += step,
-                    _ => break,
-                }
-            }
-        });
-        Ok(ReadData::Payload(Payload::Span(Span { file, offset, len })))
+        read_ahead(node.stream(), &file, offset, len as u64, size);
+        if fetch(&file, offset, len as u64) {
+            return Ok(ReadData::Payload(Payload::Span(Span { file, offset, len })));
+        }
+        // The file has become shorter, or the disk fails somewhere: what can be had is sent.
+        let buffer = self.buffer_of(len);
+        let mut buffer = buffer.unwrap_or_else(|| Buffer::unpooled(len.min(FETCH_BYTES)));
+        let len = len.min(buffer.len());
+        let len = read_some(&file, &mut buffer[..len], offset).or_error("read", &file)?;
+        Ok(ReadData::Payload(Payload::Buffer { buffer, len }))
+    }
+
+    /// A buffer of the pool for so many bytes.
+    fn buffer_of(&self, len: usize) -> Option<Buffer> {
+        self.options.pool.take().filter(|buffer| buffer.len() >= len)
     }
 
     /// Whether reading this range waits for nothing.
@@ -172,23 +180,59 @@ pub(crate) fn with_scratch<T>(use_it: impl FnOnce(&mut [u8]) -> T) -> T {
     result
 }
 
-/// Asks the disk for what a sequential reader will want next.
-fn read_ahead(node: &Node, file: &OwnedFd, offset: u64, len: u64, size: u64) {
+/// Asks the disk for what is wanted, and for what a sequential reader will want next.
+fn read_ahead(stream: &Stream, file: &OwnedFd, offset: u64, len: u64, size: u64) {
     let end = offset + len;
-    let before = node.read_end.swap(end, Ordering::Relaxed);
+    let before = stream.read_end.swap(end, Ordering::Relaxed);
+    let ahead = stream.ahead_end.load(Ordering::Relaxed);
+    // What was asked for is on its way.
+    let asked = ahead >= end && ahead <= end + AHEAD_BYTES;
+    let known = if asked { ahead } else { offset };
     // Requests of one reader arrive a little out of order.
-    if before.abs_diff(offset) > AHEAD_BYTES || end >= size {
-        return;
-    }
-    let ahead = node.ahead_end.load(Ordering::Relaxed);
-    let known = if ahead > end && ahead <= end + AHEAD_BYTES { ahead } else { end };
-    let goal = (end + AHEAD_BYTES).min(size);
+    let sequential = before.abs_diff(offset) <= AHEAD_BYTES;
+    let goal = if sequential { (end + AHEAD_BYTES).min(size) } else { end };
     // In large steps: asking costs a system call.
-    if goal > known && (goal - known >= AHEAD_BYTES / 2 || goal == size) {
-        node.ahead_end.store(goal, Ordering::Relaxed);
+    if goal > known && (!asked || goal - known >= AHEAD_BYTES / 2 || goal == size) {
+        stream.ahead_end.store(goal, Ordering::Relaxed);
         let len = std::num::NonZeroU64::new(goal - known);
         // Advice: reading works without.
         let _ = fadvise(file, known, len, Advice::WillNeed);
+    }
+}
+
+/// Waits until a range is in the page cache; whether all of it is.
+fn fetch(file: &OwnedFd, offset: u64, len: u64) -> bool {
+    let last = offset + len - 1;
+    let mut byte = [0];
+    let mut has = |at| loop {
+        match pread(file, &mut byte, at) {
+            Err(Errno::INTR) => {}
+            read => return read == Ok(1),
+        }
+    };
+    (offset..last).step_by(FETCH_BYTES).all(&mut has) && has(last)
+}
+
+/// Reads past the page cache; `None` if that cannot be done here.
+fn read_direct(
+    node: &Node,
+    file: &OwnedFd,
+    mut buffer: Buffer,
+    offset: u64,
+    len: usize,
+) -> Option<Result<ReadData>> {
+    // Whole blocks: what the file has not is not read.
+    let whole = len.next_multiple_of(ALIGNMENT);
+    match read_some(file, &mut buffer[..whole], offset) {
+        Ok(read) => {
+            let len = read.min(len);
+            Some(Ok(ReadData::Payload(Payload::Buffer { buffer, len })))
+        }
+        Err(Errno::INVAL | Errno::OPNOTSUPP) => {
+            node.stream().refuse_direct();
+            None
+        }
+        Err(errno) => Some(Err(errno).or_error("read", file)),
     }
 }
 

@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use hayase_buf::ALIGNMENT;
 use hayase_vfs::{Cx, Durability, Error, FileType, Handle, Result, Stability, Wcc, Written};
 use rustix::fs::{Stat, fdatasync, fstat, fsync, ftruncate, syncfs};
 use rustix::io::{Errno, ReadWriteFlags, pwrite, pwritev2};
@@ -18,6 +19,7 @@ use crate::Core;
 use crate::errno::{OrError, Sys, error, path_of};
 use crate::group_sync::Extent;
 use crate::nodes::Node;
+use crate::stream::{LARGE_BYTES, Transfer, Way};
 
 /// Who wants a sync and so learns of its failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +62,10 @@ impl Core {
                 self.write_stable(&node, &file, data, offset, extent)?
             }
             _ => {
-                let written = write_all(&file, data, offset, ReadWriteFlags::empty());
+                let size = (before.st_size as u64).max(offset + data.len() as u64);
+                let past = self.write_past_the_cache(&node, data, offset, size);
+                let written =
+                    past.unwrap_or_else(|| write_all(&file, data, offset, ReadWriteFlags::empty()));
                 node.wrote();
                 written
             }
@@ -76,6 +81,29 @@ impl Core {
             // What was written counts; the client sends the rest and meets the error then.
             Some(errno) if count == 0 => Err(error(errno, "write", &file)),
             _ => Ok(Written { count: count as u32, stability }),
+        }
+    }
+
+    /// Writes past the page cache if that pays; `None` if nothing was written.
+    fn write_past_the_cache(
+        &self,
+        node: &Arc<Node>,
+        data: &[u8],
+        offset: u64,
+        size: u64,
+    ) -> Option<(usize, Option<Errno>)> {
+        if data.len() < LARGE_BYTES || data.as_ptr().align_offset(ALIGNMENT) != 0 {
+            return None;
+        }
+        let transfer = Transfer::begin(node.stream(), Way::Write);
+        let direct = self.past_the_cache(node, &transfer, offset, data.len(), size)?;
+        let write = || write_all(&direct, data, offset, ReadWriteFlags::empty());
+        match node.mount.wait_for(write) {
+            (0, Some(Errno::INVAL | Errno::OPNOTSUPP)) => {
+                node.stream().refuse_direct();
+                None
+            }
+            written => Some(written),
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result, bail};
 use hayase_buf::Pool;
-use hayase_local::LocalFs;
+use hayase_local::{Io, LocalFs};
 use hayase_vfs::Vfs;
 
 /// Buffers for data that is read from disks, all file systems together.
@@ -20,6 +20,7 @@ const FEWEST_FILES: usize = 64;
 pub(crate) struct Kind {
     pub(crate) cross_mounts: bool,
     pub(crate) subtree_check: bool,
+    pub(crate) io: Io,
 }
 
 /// See the module.
@@ -51,6 +52,7 @@ impl Backends {
         let options = hayase_local::Options {
             cross_mounts: kind.cross_mounts,
             subtree_check: kind.subtree_check,
+            io: kind.io,
             state_dir: Some(self.index_dir.clone()),
             max_open_files: Some((self.max_open_files / of).max(FEWEST_FILES)),
             pool: Arc::clone(&self.pool),
