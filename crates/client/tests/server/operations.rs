@@ -165,6 +165,8 @@ fn attributes_are_told_and_set() {
         let info = mount.server();
         assert_eq!(info.address, lab.address());
         assert_eq!(info.owner.is_empty(), !version.has_sessions());
+        let called = info.implementation.as_ref().map(|implementation| &*implementation.name);
+        assert_eq!(called.is_some_and(|name| name.starts_with("Hayase ")), version.has_sessions());
     });
 }
 

@@ -208,10 +208,10 @@ impl Storage for Server {
 
     fn describe(&self, environment: &mut Environment) {
         let (info, limits) = (self.mount.server(), self.mount.limits());
-        let implementation = info
-            .implementation
-            .as_ref()
-            .map(|implementation| format!("{} ({})", implementation.name, implementation.domain));
+        let implementation = info.implementation.as_ref().map(|implementation| {
+            let client::Implementation { domain, name } = implementation;
+            if domain.is_empty() { name.clone() } else { format!("{name} ({domain})") }
+        });
         let owner = (!info.owner.is_empty()).then(|| info.owner.escape_ascii().to_string());
         environment.server = Some(report::Server {
             address: info.address.to_string(),
