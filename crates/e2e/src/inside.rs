@@ -10,7 +10,7 @@ use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use crate::link::ip;
 use crate::scene::Scene;
 use crate::stage::{Spec, Task};
-use crate::{cases, shell};
+use crate::{cases, knfsd, shell};
 
 /// Exit status of a test that was left out.
 pub const SKIPPED: u8 = 77;
@@ -37,6 +37,7 @@ pub fn run(spec_file: &Path) -> Result<ExitCode> {
     match spec.task.clone() {
         Task::Case(name) => case(spec, &name),
         Task::Shell { mounts, command } => shell::inside(spec, &mounts, &command),
+        Task::Knfsd(plan) => knfsd::inside(spec, &plan),
     }
 }
 

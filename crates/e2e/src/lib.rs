@@ -29,6 +29,7 @@ pub mod client;
 pub mod guest;
 pub mod image;
 pub mod inside;
+pub mod knfsd;
 pub mod link;
 pub mod prerequisites;
 pub mod relay;

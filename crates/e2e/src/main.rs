@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 use hayase_e2e::scene::Scale;
 use hayase_e2e::server::Program;
-use hayase_e2e::{guest, inside, run, shell, work};
+use hayase_e2e::{guest, inside, knfsd, run, shell, work};
 
 /// End-to-end tests with the real Linux NFS client, in User Mode Linux.
 #[derive(Debug, Parser)]
@@ -39,6 +39,21 @@ enum Command {
         /// For the guest's shell.
         #[arg(last = true, required = true)]
         command: Vec<String>,
+    },
+    /// Measure the Linux kernel's server and ours, both in one guest, in turn. Needs Debian's
+    /// nfs-kernel-server, whose programs run in the guest only.
+    Knfsd {
+        #[command(flatten)]
+        server: ServerChoice,
+        /// The table has the medians of so many rounds.
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+        rounds: u16,
+        /// How long each measurement takes.
+        #[arg(long, value_name = "SECS", default_value_t = 1)]
+        runtime: u64,
+        /// Where exportfs, rpc.nfsd and rpc.mountd are.
+        #[arg(long, value_name = "DIR", default_value = "/usr/sbin")]
+        tools: PathBuf,
     },
     /// Process 1 of a test's namespaces.
     #[command(hide = true)]
@@ -154,6 +169,10 @@ fn command(command: Command) -> Result<ExitCode> {
         Command::Shell { server, mounts, limit, command } => {
             let command = command.join(" ");
             shell::run(&server.program()?, mounts, command, Duration::from_secs(limit))
+        }
+        Command::Knfsd { server, rounds, runtime, tools } => {
+            let plan = knfsd::Plan { rounds: rounds.into(), secs: runtime, tools };
+            knfsd::run(&server.program()?, plan)
         }
         Command::Inside { spec } => inside::run(&spec),
         Command::Guest { setup, kernel_words: _ } => {

@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
+use crate::knfsd::Plan;
 use crate::scene::Scale;
 use crate::server::Program;
 use crate::version::Version;
@@ -51,6 +52,8 @@ pub enum Task {
         /// The command.
         command: String,
     },
+    /// Measure the kernel's server and ours.
+    Knfsd(Plan),
 }
 
 /// A directory that goes away with its value.
