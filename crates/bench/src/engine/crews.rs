@@ -89,7 +89,10 @@ struct Row<S: Storage> {
 fn rows<S: Storage>(threading: Threading, seats: Vec<Seat<S>>) -> Result<Vec<Row<S>>, Failure> {
     let (threads, connections) = match threading {
         Threading::Each => (seats.len(), seats.len()),
-        Threading::Lanes { threads, connections } => {
+        Threading::Lanes { threads, connections, depth_max } => {
+            let depth = seats.iter().map(|seat| u64::from(seat.depth)).sum::<u64>();
+            let needed = depth.div_ceil(depth_max.into()).min(connections.into());
+            let threads = u64::from(threads).max(needed);
             (seats.len().min(threads as usize), connections as usize)
         }
     };

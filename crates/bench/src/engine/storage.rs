@@ -65,8 +65,9 @@ pub(crate) trait Storage: Sync {
 pub(crate) enum Threading {
     /// A thread for each operation that may be under way.
     Each,
-    /// Some threads, each with many operations under way over some of the connections.
-    Lanes { threads: u32, connections: u32 },
+    /// Some threads, each with up to `depth_max` operations under way over some of the connections;
+    /// more threads where these could not have all under way.
+    Lanes { threads: u32, connections: u32, depth_max: u32 },
 }
 
 /// How to open a file.

@@ -104,7 +104,8 @@ impl Storage for Server {
 
     fn threading(&self, connections: u32) -> Threading {
         let connections = connections.max(1);
-        Threading::Lanes { threads: self.threads.min(connections), connections }
+        let depth_max = LANE_MAX as u32;
+        Threading::Lanes { threads: self.threads.min(connections), connections, depth_max }
     }
 
     fn port(&self, connections: u32, depth: u32, block: u32) -> Result<LanePort, Failure> {
