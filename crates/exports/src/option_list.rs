@@ -111,7 +111,7 @@ impl Reader<'_> {
         }
         self.seen.push(word);
         if word.topic.is_by_flavor() {
-            self.treat();
+            self.treat(word, &text).map_err(of_value)?;
         }
         Ok(())
     }
@@ -135,16 +135,20 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What was just changed holds for the flavors of the last `sec=`; without any, for all that
-    /// default options have named.
-    fn treat(&mut self) {
+    /// What a word has just changed holds for the flavors of the last `sec=`; without any, for all
+    /// that default options have named, of which each keeps the rest of its own.
+    fn treat(&mut self, word: &OptionWord, text: &str) -> Result<(), Problem> {
         let own = self.options.treatment();
         for (_, treatment) in &mut self.treated[self.active..] {
             *treatment = own;
         }
-        if self.treated.is_empty() {
-            self.options.sec.change_second(own, |treatment| *treatment = own);
-        }
+        let Effect::Acts(action) = &word.effect else { return Ok(()) };
+        let second = self.options.sec.second().filter(|_| self.treated.is_empty());
+        let second = second.and_then(|flavor| self.options.with_flavor(flavor));
+        let Some(mut second) = second else { return Ok(()) };
+        action.apply(&mut second, text)?;
+        self.options.sec.treat_second(own, second.treatment());
+        Ok(())
     }
 
     fn finish(self) {
@@ -357,6 +361,16 @@ mod tests {
             let again = read(&options.to_string());
             assert_eq!(again, (options, Vec::new()), "{list}");
         }
+        // Default options have named two flavors: one word more changes nothing else of the second.
+        let defaults = read("sec=sys,rw,sec=none,ro").0;
+        let mut options = defaults.clone();
+        let (text, faults) = (b"insecure", &mut Vec::new());
+        apply(lines(text).0[0].words[0].whole(), &mut options, faults);
+        assert_eq!(
+            crate::listing::flavors(&options),
+            "sec=sys,rw,insecure,root_squash,no_all_squash,\
+             sec=none,ro,insecure,root_squash,no_all_squash"
+        );
         let (options, _) = read("sec=sys,rw,sec=none,ro");
         assert!(options.with_flavor(Flavor::None).unwrap().ro && !options.ro);
         assert_eq!(options.with_flavor(Flavor::Sys), None);

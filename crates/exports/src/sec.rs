@@ -83,12 +83,15 @@ impl Flavors {
         Some((Self { first, second }, own))
     }
 
-    /// The options of the flavor that is not preferred, changed by `change`, if it has its own.
-    pub(crate) fn change_second(&mut self, own: Treatment, change: impl FnOnce(&mut Treatment)) {
-        if let Some((_, treatment @ Some(_))) = &mut self.second {
-            let mut changed = treatment.unwrap_or(own);
-            change(&mut changed);
-            *treatment = (changed != own).then_some(changed);
+    /// The flavor that is not preferred.
+    pub(crate) fn second(self) -> Option<Flavor> {
+        self.second.map(|(flavor, _)| flavor)
+    }
+
+    /// Gives the flavor that is not preferred options of its own, if they are not those of the first.
+    pub(crate) fn treat_second(&mut self, own: Treatment, other: Treatment) {
+        if let Some((_, treatment)) = &mut self.second {
+            *treatment = (other != own).then_some(other);
         }
     }
 
