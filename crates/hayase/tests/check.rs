@@ -5,7 +5,7 @@
 mod support;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hayase_proto::{mount, nfs3};
 use hayase_rpc::Refusal;
@@ -127,6 +127,24 @@ fn a_changed_setting_that_takes_a_restart_is_named() {
     let wrong = reload();
     assert_eq!(wrong.status.code(), Some(1));
     assert!(stderr(&wrong).contains("unknown key `vers5`"), "{}", stderr(&wrong));
+}
+
+/// Which files there are was asked at the start only, and nobody was told that others were named.
+#[test]
+fn a_reload_reads_the_files_that_are_named_now() {
+    let site = Site::new();
+    let [first, second] = ["first", "second"].map(|name| site.own.with_file_name(name));
+    fs::write(&first, format!("{} *(rw)\n", site.path.display())).unwrap();
+    fs::write(&second, format!("{} *(ro)\n", site.path.display())).unwrap();
+    let name = |file: &Path| {
+        fs::write(&site.own, format!("[exports]\nfiles = [{:?}]\n", file.display())).unwrap();
+    };
+    name(&first);
+    let server = Server::start(&["--config", site.own.to_str().unwrap()]);
+    name(&second);
+    let reloaded = output(&["reload", "--state-dir", server.state_dir()]);
+    let text = String::from_utf8(reloaded.stdout).unwrap();
+    assert!(text.starts_with("~ ") && text.contains("is now (ro,"), "{text}");
 }
 
 #[test]

@@ -90,6 +90,32 @@ fn an_export_comes_and_goes_while_another_goes_on() {
     assert_eq!(getattr(&mut client, &gone), Err(nfs3::Status::Stale));
 }
 
+/// A line that was written although a file said something about that client already kept the next
+/// server from starting.
+#[test]
+fn what_could_not_be_read_again_is_not_written() {
+    let (_dir, [one, two], tables) = site();
+    fs::write(Path::new(&tables).join("a.exports"), format!("{one} *(rw,fsid=5)\n")).unwrap();
+    let server = Server::start(&["--exports", &tables]);
+    let own = Path::new(&tables).join("hayase.exports");
+    for (place, options, words) in [
+        (format!("*:{one}"), "ro", "a.exports:1"),
+        (format!("10.0.0.1:{one}"), "ro,fsid=6", "fsid=5 for another client"),
+        (format!("*:{two}"), "ro,fsid=5", "fsid=5 already belongs to"),
+    ] {
+        let args = ["export", "add", &place, "-o", options, "--persist"];
+        let wrong = ask(&server, &args).unwrap_err();
+        assert!(wrong.contains(words), "{args:?}: {wrong}");
+        assert!(!own.exists(), "{args:?}");
+        assert_eq!(ask(&server, &["reload"]).unwrap(), "nothing has changed\n");
+    }
+    // What was only said can be taken back for good.
+    ask(&server, &["export", "add", &format!("*:{two}"), "--persist"]).unwrap();
+    ask(&server, &["export", "add", &format!("*:{two}"), "-o", "rw"]).unwrap();
+    ask(&server, &["export", "rm", &two, "--persist"]).unwrap();
+    assert_eq!(ask(&server, &["reload"]).unwrap(), "nothing has changed\n");
+}
+
 #[test]
 fn lists_are_those_of_exportfs() {
     let (_dir, [one, _], tables) = site();

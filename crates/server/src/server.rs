@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use hayase_exports::Entry;
 use hayase_identity::Identities;
 use hayase_nfs::NfsService;
 use hayase_state::ClientId;
@@ -20,7 +19,7 @@ use crate::backends::Backends;
 use crate::banner::{Facts, banner};
 use crate::caller::Caller;
 use crate::config::Effective;
-use crate::exports::{Changes, Exported, Sources};
+use crate::exports::{Changes, Exported, Proposal, Sources};
 use crate::housekeeper::Housekeeper;
 use crate::listen::Sockets;
 use crate::names::ServerNames;
@@ -93,9 +92,8 @@ impl Server {
         let backends = Backends::new(state_dir.index_dir()?, files.files);
         let names = ServerNames::default();
         let exported = Exported::new(Sources::of(&options));
-        let (table, entries, dormant) =
-            exported.prepare(exported.read()?, &backends, &names)?.into_parts();
-        exported.put(entries, dormant);
+        let ready = exported.prepare(exported.read(None)?, &backends, &names)?;
+        let (table, _) = exported.put(ready);
         let identities = identities::open(&options)?;
         let caller = Caller::start(&sockets.addresses)?;
         let setup =
@@ -277,9 +275,9 @@ impl Shared {
     }
 
     fn reload(&self) -> Result<Changes> {
-        let restart = self.take_a_restart()?;
+        let (sources, restart) = self.written_now()?;
         self.identities.forget();
-        let mut changes = self.change(Exported::read)?;
+        let mut changes = self.change(|exported| exported.read(sources))?;
         for setting in &restart {
             tracing::warn!("{setting}");
         }
@@ -287,26 +285,25 @@ impl Shared {
         Ok(changes)
     }
 
-    /// Settings that are written down otherwise than when the server started: nobody should believe
-    /// that they are in force.
-    fn take_a_restart(&self) -> Result<Vec<String>> {
-        let Some(written) = &self.options.written else { return Ok(Vec::new()) };
+    /// What is written down now: where exports are, and the settings that are others than when the
+    /// server started. Nobody should believe that these are in force.
+    fn written_now(&self) -> Result<(Option<Sources>, Vec<String>)> {
+        let Some(written) = &self.options.written else { return Ok((None, Vec::new())) };
         let now = written.load();
         let differing = now.differing(&self.effective);
-        now.into_options().context("all stays as it was")?;
-        Ok(differing)
+        let options = now.into_options().context("all stays as it was")?;
+        Ok((Some(Sources::of(&options)), differing))
     }
 
     /// Puts other exports in force; if there is an error, those in force stay in force.
-    fn change(&self, entries: impl FnOnce(&Exported) -> Result<Vec<Entry>>) -> Result<Changes> {
+    fn change(&self, propose: impl FnOnce(&Exported) -> Result<Proposal>) -> Result<Changes> {
         let _one = self.reloading.lock().unwrap_or_else(PoisonError::into_inner);
         let prepare = || {
             let names = ServerNames::default();
-            self.exported.prepare(entries(&self.exported)?, &self.backends, &names)
+            self.exported.prepare(propose(&self.exported)?, &self.backends, &names)
         };
-        let (table, entries, dormant) =
-            prepare().context("the exports stay as they were")?.into_parts();
-        let mut changes = self.exported.put(entries, dormant);
+        let ready = prepare().context("the exports stay as they were")?;
+        let (table, mut changes) = self.exported.put(ready);
         let old = self.programs.0.exports();
         let path = |path: &[u8]| PathBuf::from(std::ffi::OsStr::from_bytes(path));
         let removed: Vec<_> = {
@@ -342,7 +339,7 @@ impl Shared {
         if !self.exported.is_outdated() {
             return;
         }
-        if let Err(error) = self.change(|exported| Ok(exported.entries())) {
+        if let Err(error) = self.change(|exported| Ok(exported.again())) {
             tracing::error!("after a mount has changed: {error:#}");
         }
     }

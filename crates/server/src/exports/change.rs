@@ -77,38 +77,57 @@ pub(super) fn remove(entries: &mut Vec<Entry>, place: &Place) -> Result<Vec<Gran
     Ok(taken)
 }
 
-/// Writes a line into our own table, in the place of one about the same client.
-pub(super) fn persist(table: &Path, line: &str) -> Result<()> {
-    let mut lines = read_own(table)?;
-    let same = |other: &str| clients_of(other) == clients_of(line);
-    lines.retain(|other| !same(other));
-    lines.push(line.to_owned());
-    write_own(table, &lines)
+/// Our own table as it is to be.
+#[derive(Debug)]
+pub(crate) struct OwnTable {
+    pub(super) file: PathBuf,
+    lines: Vec<String>,
 }
 
-/// Takes grants out of our own table.
-///
-/// # Errors
-/// One of them is written elsewhere, where only its author should change it.
-pub(super) fn unpersist(table: &Path, path: &Path, grants: &[Grant]) -> Result<()> {
-    if let Some(grant) = grants.iter().find(|grant| &*grant.file != table) {
-        let (file, line) = (grant.file.display(), grant.line);
-        bail!(
-            "{} is exported to {} by {file}:{line}: remove it there",
-            path.display(),
-            grant.written
-        );
+impl OwnTable {
+    /// With one line more, in the place of one about the same client.
+    pub(super) fn with(file: PathBuf, line: &str) -> Result<Self> {
+        let mut lines = read_own(&file)?;
+        lines.retain(|other| clients_of(other) != clients_of(line));
+        lines.push(line.to_owned());
+        Ok(OwnTable { file, lines })
     }
-    let mut lines = read_own(table)?;
-    lines.retain(|line| {
-        let of = hayase_exports::parse(line.as_bytes(), table).unwrap_or_default();
-        let gone = |entry: &Entry| {
-            entry.path == path
-                && entry.grants.iter().all(|g| grants.iter().any(|taken| taken.client == g.client))
+
+    /// Without the lines that are about nothing but these grants.
+    pub(super) fn without(file: PathBuf, path: &Path, grants: &[Grant]) -> Result<Self> {
+        let mut lines = read_own(&file)?;
+        lines.retain(|line| {
+            let of = hayase_exports::parse(line.as_bytes(), &file).unwrap_or_default();
+            let taken = |g: &Grant| grants.iter().any(|taken| taken.client == g.client);
+            !of.iter().any(|entry| entry.path == path && entry.grants.iter().all(taken))
+        });
+        Ok(OwnTable { file, lines })
+    }
+
+    /// What stands in it.
+    pub(super) fn text(&self) -> String {
+        self.lines.join("\n") + "\n"
+    }
+
+    /// Replaces the file at once: a crash leaves the old or the new.
+    pub(super) fn write(&self) -> Result<()> {
+        let write = || -> std::io::Result<()> {
+            if let Some(dir) = self.file.parent() {
+                std::fs::create_dir_all(dir)?;
+            }
+            let new = self.file.with_extension("exports.new");
+            std::fs::write(&new, self.text())?;
+            std::fs::File::open(&new)?.sync_all()?;
+            std::fs::rename(&new, &self.file)
         };
-        !of.iter().any(gone)
-    });
-    write_own(table, &lines)
+        write().with_context(|| format!("{} cannot be written", self.file.display()))
+    }
+}
+
+/// Who of these grants is exported to by what is written down.
+pub(super) fn written<'e>(entries: &'e [Entry], path: &Path, of: &[Grant]) -> Option<&'e Grant> {
+    let entry = entries.iter().find(|entry| entry.path == path)?;
+    entry.grants.iter().find(|grant| of.iter().any(|taken| taken.client == grant.client))
 }
 
 /// The path and clients that a line is about.
@@ -129,20 +148,6 @@ fn read_own(table: &Path) -> Result<Vec<String>> {
         }
         Err(error) => Err(error).with_context(|| table.display().to_string()),
     }
-}
-
-/// Replaces the table at once: a crash leaves the old or the new.
-fn write_own(table: &Path, lines: &[String]) -> Result<()> {
-    let write = || -> std::io::Result<()> {
-        if let Some(dir) = table.parent() {
-            std::fs::create_dir_all(dir)?;
-        }
-        let new = table.with_extension("exports.new");
-        std::fs::write(&new, lines.join("\n") + "\n")?;
-        std::fs::File::open(&new)?.sync_all()?;
-        std::fs::rename(&new, table)
-    };
-    write().with_context(|| format!("{} cannot be written", table.display()))
 }
 
 /// What a change of the exports has changed.
@@ -289,17 +294,14 @@ mod tests {
     fn our_own_table_is_ours_to_change() {
         let dir = tempfile::tempdir().unwrap();
         let table = dir.path().join("exports.d/hayase.exports");
-        persist(&table, "/a *(rw)").unwrap();
-        persist(&table, "/b 10.0.0.1(rw)").unwrap();
-        persist(&table, "/a *(ro)").unwrap();
+        for line in ["/a *(rw)", "/b 10.0.0.1(rw)", "/a *(ro)"] {
+            OwnTable::with(table.clone(), line).unwrap().write().unwrap();
+        }
         let text = std::fs::read_to_string(&table).unwrap();
         assert!(text.ends_with("/b 10.0.0.1(rw)\n/a *(ro)\n"), "{text}");
         let all = hayase_exports::parse(text.as_bytes(), &table).unwrap();
-        unpersist(&table, Path::new("/a"), &all[1].grants).unwrap();
-        let text = std::fs::read_to_string(&table).unwrap();
+        let without = OwnTable::without(table, Path::new("/a"), &all[1].grants).unwrap();
+        let text = without.text();
         assert!(text.ends_with("/b 10.0.0.1(rw)\n") && !text.contains("/a"), "{text}");
-        let foreign = &entries("/a *(ro)")[0].grants;
-        let wrong = unpersist(&table, Path::new("/a"), foreign).unwrap_err().to_string();
-        assert!(wrong.contains("exports:1: remove it there"), "{wrong}");
     }
 }

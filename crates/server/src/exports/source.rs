@@ -12,6 +12,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use hayase_exports::{Client, Diagnostic, Entry, ExportOptions, Grant};
 
+use super::change::OwnTable;
 use crate::Options;
 
 /// What exportfs(8) reads.
@@ -64,6 +65,17 @@ impl Sources {
         let mut entries = self.directories()?;
         entries.extend(parse(&texts).map_err(|all| explain(&all))?);
         Ok(entries)
+    }
+
+    /// What all tables together would say if our own were this.
+    ///
+    /// # Errors
+    /// As [`Sources::read`].
+    pub(super) fn read_with(&self, own: &OwnTable) -> Result<Vec<Entry>> {
+        let mut texts = self.texts()?;
+        texts.retain(|(file, _)| *file != own.file);
+        texts.push((own.file.clone(), own.text().into_bytes()));
+        parse(&texts).map_err(|all| explain(&all))
     }
 
     /// The directories of the command line: for everyone, from any port, with what is mounted below.
