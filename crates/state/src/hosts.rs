@@ -31,7 +31,7 @@ struct Host {
     /// Whether its record is on stable storage.
     record: Record,
     heard: Now,
-    /// It asked from a port that only its superuser can have.
+    /// It asked, once at least, from a port that only its superuser can have.
     privileged: bool,
     /// The state in which it said that it was restarted last.
     restarted: Option<i32>,
@@ -103,7 +103,7 @@ impl State {
                 host.name = name.into();
             }
             host.heard = now;
-            host.privileged = privileged;
+            host.privileged |= privileged;
             return if host.held < limits.locks_per_host { Ok(()) } else { Err(Status::Resource) };
         }
         if hosts.len() >= limits.hosts {
@@ -155,7 +155,7 @@ impl State {
     }
 
     /// Whether somebody may speak for a host that holds something, or did a moment ago: who calls
-    /// from a privileged port, or anybody on it if its locks do not come from such a port.
+    /// from a privileged port, or anybody on it if none of its locks came from such a port.
     pub fn speaks_for_host(&self, address: &[u8], privileged: bool) -> bool {
         lock(&self.hosts.0).get(address).is_some_and(|host| privileged || !host.privileged)
     }

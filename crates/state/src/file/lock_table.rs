@@ -299,9 +299,10 @@ impl LockTable {
         was
     }
 
-    /// Undoes a [`lock_nlm`](LockTable::lock_nlm).
+    /// Undoes a [`lock_nlm`](LockTable::lock_nlm), unless all that the locker had was taken away
+    /// meanwhile.
     pub(crate) fn restore_nlm(&mut self, locker: &Locker, bytes: ByteRange, before: &[Range]) {
-        let (number, holder) = self.nlm_holder_or_new(locker);
+        let Some((number, holder)) = self.nlm_holder(locker) else { return };
         let before: Vec<Range> =
             before.iter().map(|range| Range { locker: number, holder, ..*range }).collect();
         self.ranges.restore(bytes, number, &before);

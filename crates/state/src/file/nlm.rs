@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hayase_proto::nfs4::Status;
 
 use super::lock::{LockFailure, LockKind, flatten};
-use super::lock_table::{Conflict, Locker};
+use super::lock_table::{Conflict, LockTable, Locker};
 use super::open_file::File;
 use super::range::ByteRange;
 use super::ranges::Range;
@@ -107,15 +107,14 @@ impl State {
         if self.grace.may_host_reclaim(&record_name(host), now) {
             return self.nlm_settle(now, wanted, false, effects);
         }
-        let (locker, write) = (&wanted.locker, wanted.kind.write);
         let mut shard = self.files.shard(&wanted.file);
-        let locks = shard.file(&wanted.file).and_then(|file| file.locks_mut());
-        match locks.filter(|locks| locks.nlm_holds(locker, wanted.bytes, write)) {
-            Some(locks) => {
-                let before = locks.lock_nlm(locker, (wanted.bytes, write), wanted.state);
-                Ok(NlmUndo { before })
-            }
-            None => Err(Status::NoGrace.into()),
+        let locks = shard.file(&wanted.file).and_then(|file| file.locks());
+        let holds =
+            |locks: &LockTable| locks.nlm_holds(&wanted.locker, wanted.bytes, wanted.kind.write);
+        if locks.is_some_and(holds) {
+            Ok(self.nlm_grant(&mut shard, now, wanted, effects))
+        } else {
+            Err(Status::NoGrace.into())
         }
     }
 

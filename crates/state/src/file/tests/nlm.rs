@@ -121,6 +121,20 @@ fn ranges_are_unlocked_piece_by_piece_and_put_back() {
 }
 
 #[test]
+fn what_was_released_meanwhile_is_not_put_back() {
+    // The host says that it was restarted, while a lock of its is found to be in a local program's
+    // way: nothing would ever take away what it held before.
+    let mut bench = Bench::new();
+    lock(&mut bench, &wanted(HOST, 7, bytes(0, 10), READ)).unwrap();
+    let more = wanted(HOST, 7, bytes(0, 20), WRITE);
+    let undo = lock(&mut bench, &more).unwrap();
+    assert_eq!(release(&mut bench, &Release { host: Some(HOST), ..Release::default() }), 1);
+    bench.world.state.nlm_undo(bench.world.now, &more, &undo, &mut bench.world.effects);
+    bench.assert_nothing_is_left();
+    assert_eq!(held(&bench), 0);
+}
+
+#[test]
 fn who_waits_has_its_turn_in_order() {
     // XNFS §10.3.2 leaves the order to the server: first come, first served, over both protocols.
     let mut bench = Bench::new();
@@ -227,6 +241,7 @@ fn after_a_restart_hosts_claim_and_others_wait() {
     // It is told twice of one restart, by two monitors, say.
     reclaim(&mut bench, &mine).unwrap();
     reclaim(&mut bench, &wanted(HOST, 7, bytes(2, 3), READ)).unwrap();
+    assert_eq!(held(&bench), 3, "what was locked to write is in three pieces now");
     assert_eq!(reclaim(&mut bench, &wanted(HOST, 7, bytes(2, 30), WRITE)), status(Status::NoGrace));
 }
 
@@ -259,8 +274,14 @@ fn a_restarted_host_loses_what_it_held_before_and_is_believed_once() {
     assert!(bench.world.state.host_restarted(HOST, 7));
     assert!(!bench.world.state.host_restarted(b"nobody", 7));
     // An ordinary user of a host whose locks are its superuser's cannot speak for it.
-    let speaks = |host, privileged| bench.world.state.speaks_for_host(host, privileged);
-    assert!(speaks(HOST, true) && !speaks(HOST, false) && !speaks(b"nobody", true));
+    let speaks =
+        |bench: &Bench, host, privileged| bench.world.state.speaks_for_host(host, privileged);
+    assert!(speaks(&bench, HOST, true) && !speaks(&bench, HOST, false));
+    assert!(!speaks(&bench, b"nobody", true));
+    // Nor by locking something, too, where exports are `insecure`.
+    let users = NlmLock { privileged: false, ..wanted(HOST, 9, bytes(40, 1), WRITE) };
+    lock(&mut bench, &users).unwrap();
+    assert!(!speaks(&bench, HOST, false));
 }
 
 #[test]
