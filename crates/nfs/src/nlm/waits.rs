@@ -181,11 +181,14 @@ impl Waits {
         }
     }
 
-    /// Some of those who are to be tried for now.
+    /// Some of those who are to be tried for now, the longest overdue first.
     pub(super) fn due(&self, now: Now) -> Vec<Wanted> {
         let mut inner = self.lock();
         let due = inner.waiting.iter_mut().filter(|(_, waiting)| waiting.next_look <= now);
-        due.take(LOOKS)
+        let mut due: Vec<_> = due.collect();
+        due.sort_unstable_by_key(|(_, waiting)| waiting.next_look);
+        due.into_iter()
+            .take(LOOKS)
             .map(|(wanted, waiting)| {
                 waiting.next_look = Now(now.0 + LOOK);
                 wanted.clone()
@@ -207,5 +210,40 @@ impl Inner {
             }
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hayase_state::LockKind;
+    use hayase_vfs::Handle;
+
+    use super::*;
+
+    #[test]
+    fn all_who_wait_are_tried_for() {
+        // Of more than can be tried for in the time between two tries, always the same were.
+        let waits = Waits::new(4096, 4096);
+        let (all, mut now) = (5 * LOOKS, Now::default());
+        for svid in 0..all as u32 {
+            let lock = NlmLock {
+                locker: Locker::nlm(b"192.0.2.7", svid, b"owner"),
+                host_name: b"client".as_slice().into(),
+                file: FileKey { export: 1, handle: Handle::new(b"file").unwrap() },
+                bytes: ByteRange::ALL,
+                kind: LockKind { write: true, blocking: true },
+                state: 1,
+                monitored: true,
+                privileged: true,
+            };
+            assert!(waits.wait(lock, false, now));
+        }
+        let mut tried = std::collections::HashSet::new();
+        now.0 += LOOK;
+        for _ in 0..all.div_ceil(LOOKS) {
+            tried.extend(waits.due(now));
+            now.0 += Duration::from_secs(1);
+        }
+        assert_eq!(tried.len(), all);
     }
 }
