@@ -34,6 +34,7 @@ mod nlm {
 /// Statuses (RFC 1813 §6.1.3).
 const GRANTED: u32 = 0;
 const DENIED: u32 = 1;
+const DENIED_NO_LOCKS: u32 = 2;
 const BLOCKED: u32 = 3;
 const GRACE: u32 = 4;
 const STALE_FH: u32 = 7;
@@ -477,27 +478,43 @@ fn a_host_without_a_monitor_begins_anew_by_itself() {
     assert_eq!(lock(&b, &all), GRANTED);
 }
 
+/// SHARE or UNSHARE.
+#[track_caller]
+fn share(client: &Client<'_>, file: &[u8], proc: u32, mode: u32, access: u32) -> u32 {
+    let what = args().opaque("dos").opaque(file).opaque("owner").words([mode, access]);
+    let call = args().opaque(COOKIE).raw(what.bytes()).word(0);
+    let mut reply = client.call([program::NLM, 4, proc], &call);
+    assert_eq!(reply.opaque(), COOKIE);
+    let status = reply.word();
+    reply.is([0]);
+    reply.end();
+    status
+}
+
 #[test]
 fn shares_keep_others_out() {
     let bench = Bench::new(EVERYBODY);
     let (a, b) = (bench.host("192.0.2.1:700"), bench.host("192.0.2.2:700"));
     let file = file(&a);
-    let share = |client: &Client<'_>, proc: u32, mode: u32, access: u32| {
-        let what = args().opaque("dos").opaque(&file).opaque("owner").words([mode, access]);
-        let call = args().opaque(COOKIE).raw(what.bytes()).word(0);
-        let mut reply = client.call([program::NLM, 4, proc], &call);
-        assert_eq!(reply.opaque(), COOKIE);
-        let status = reply.word();
-        reply.is([0]);
-        reply.end();
-        status
-    };
-    assert_eq!(share(&a, nlm::SHARE, 2, 1), GRANTED);
-    assert_eq!(share(&b, nlm::SHARE, 0, 2), DENIED);
-    assert_eq!(share(&b, nlm::SHARE, 0, 4), FAILED);
-    assert_eq!(share(&b, nlm::SHARE, 0, 1), GRANTED);
-    assert_eq!(share(&a, nlm::UNSHARE, 2, 1), GRANTED);
-    assert_eq!(share(&b, nlm::SHARE, 0, 2), GRANTED);
+    assert_eq!(share(&a, &file, nlm::SHARE, 2, 1), GRANTED);
+    assert_eq!(share(&b, &file, nlm::SHARE, 0, 2), DENIED);
+    assert_eq!(share(&b, &file, nlm::SHARE, 0, 4), FAILED);
+    assert_eq!(share(&b, &file, nlm::SHARE, 0, 1), GRANTED);
+    assert_eq!(share(&a, &file, nlm::UNSHARE, 2, 1), GRANTED);
+    assert_eq!(share(&b, &file, nlm::SHARE, 0, 2), GRANTED);
+}
+
+#[test]
+fn a_share_stays_when_there_is_no_room_for_another_mode() {
+    let mut setup = Setup::default();
+    setup.state.limits.locks_per_host = 1;
+    let lab = Lab::set_up(EVERYBODY, MemFs::new, setup);
+    let host = |address: &str| Client::new(&lab, address).with_user(0, 0, &[]);
+    let (a, b) = (host("192.0.2.1:700"), host("192.0.2.2:700"));
+    let file = file(&a);
+    assert_eq!(share(&a, &file, nlm::SHARE, 2, 1), GRANTED);
+    assert_eq!(share(&a, &file, nlm::SHARE, 3, 1), DENIED_NO_LOCKS);
+    assert_eq!(share(&b, &file, nlm::SHARE, 0, 2), DENIED, "it is still open as it was");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use hayase_state::{FileKey, Locker, NlmShareArgs};
 use crate::call::{Abort, Call};
 use crate::nlm::file::{Refused, lockable, locker, status};
 use crate::nlm::turns::change;
-use crate::v4::{Fault, Shared};
+use crate::v4::Shared;
 
 pub(in crate::nlm) fn share<'a>(
     call: &Call<'_>,
@@ -48,17 +48,20 @@ fn open(call: &Call<'_>, args: &ShareArgs<'_>) -> Result<Status, Refused> {
         reclaim: args.reclaim,
         privileged: call.is_from_privileged_port(),
     };
-    let shared = v4.act(|effects| v4.state.nlm_share(v4.now(), &wanted, effects));
-    match shared {
-        Ok(()) => Ok(Status::Granted),
-        Err(Fault::Status(nfs4::Status::ShareDenied | nfs4::Status::NoGrace)) => Ok(Status::Denied),
-        Err(Fault::Status(nfs4::Status::Grace)) => Ok(Status::DeniedGracePeriod),
-        // No room, or it could not be written down that the host has to be told of a restart.
-        Err(_) => {
+    let mut effects = Vec::new();
+    let shared = v4.state.nlm_share(v4.now(), &wanted, &mut effects);
+    let performed = v4.perform(effects);
+    Ok(match shared {
+        Ok(()) if performed.is_ok() => Status::Granted,
+        Ok(()) => {
+            // That the host has to be told of a restart could not be written down.
             give_up(v4, &owner, key);
-            Ok(Status::DeniedNoLocks)
+            Status::DeniedNoLocks
         }
-    }
+        Err(nfs4::Status::ShareDenied | nfs4::Status::NoGrace) => Status::Denied,
+        Err(nfs4::Status::Grace) => Status::DeniedGracePeriod,
+        Err(_) => Status::DeniedNoLocks,
+    })
 }
 
 fn close(call: &Call<'_>, args: &ShareArgs<'_>) -> Result<Status, Refused> {
