@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use hayase_nfs::Replied;
@@ -13,7 +13,7 @@ use hayase_nfs::Replied;
 const THREADS: usize = 4;
 /// Calls that may wait for one of the threads.
 const QUEUE: usize = 1024;
-/// How long connecting, sending and the reply may take, each.
+/// How long connecting may take, and how long sending and the whole reply, together.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(3);
 /// Longer replies are none.
 const REPLY_BYTES: usize = 64 << 10;
@@ -71,9 +71,12 @@ fn exchange(address: SocketAddr, record: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 /// Sends a record on a connection and receives another.
-pub(crate) fn exchange_on(mut stream: TcpStream, record: &[u8]) -> io::Result<Vec<u8>> {
-    stream.set_write_timeout(Some(PATIENCE))?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+pub(crate) fn exchange_on(stream: TcpStream, record: &[u8]) -> io::Result<Vec<u8>> {
+    exchange_until(Instant::now() + PATIENCE, stream, record)
+}
+
+fn exchange_until(deadline: Instant, stream: TcpStream, record: &[u8]) -> io::Result<Vec<u8>> {
+    let mut stream = Hasty { stream, deadline };
     let mark = record.len() as u32 | LAST;
     stream.write_all(&[&mark.to_be_bytes(), record].concat())?;
     let mut reply = Vec::new();
@@ -91,6 +94,38 @@ pub(crate) fn exchange_on(mut stream: TcpStream, record: &[u8]) -> io::Result<Ve
         if mark & LAST != 0 {
             return Ok(reply);
         }
+    }
+}
+
+/// A connection that ends at a moment, however slowly a client goes on until then: it must not keep
+/// one of the few threads.
+struct Hasty {
+    stream: TcpStream,
+    deadline: Instant,
+}
+
+impl Hasty {
+    fn left(&self) -> io::Result<Duration> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+    }
+}
+
+impl Read for Hasty {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(Some(self.left()?))?;
+        self.stream.read(to)
+    }
+}
+
+impl Write for Hasty {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(Some(self.left()?))?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
     }
 }
 
@@ -120,5 +155,18 @@ mod tests {
         assert_eq!(reply.recv().unwrap(), Some(b"pong".to_vec()));
         drop(listener);
         assert_eq!(call(b"ping").recv().unwrap(), None);
+    }
+    #[test]
+    fn who_answers_without_end_is_not_listened_to_for_long() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut client, _) = listener.accept().unwrap();
+        // Fragments of nothing, none of them the last, until nobody wants any more.
+        let dripping = std::thread::spawn(move || while client.write_all(&[0; 4]).is_ok() {});
+        let deadline = Instant::now() + Duration::from_millis(100);
+        let error = exchange_until(deadline, stream, b"ping").unwrap_err();
+        let over = [io::ErrorKind::TimedOut, io::ErrorKind::WouldBlock];
+        assert!(over.contains(&error.kind()), "{error}");
+        dripping.join().unwrap();
     }
 }
