@@ -4,7 +4,7 @@
 //! it, and it is called (`NLM4_GRANTED`) until it answers; meanwhile the lock is its.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -59,9 +59,6 @@ pub(crate) struct Waits {
     pub(super) lanes: Lanes,
     pub(super) ended: Ended,
     inner: Mutex<Inner>,
-    /// Turns that wait to be taken, so that who finds none needs no lock: whatever any client does
-    /// asks for them.
-    turns: AtomicUsize,
     xid: AtomicU32,
     most: usize,
     most_per_host: usize,
@@ -84,7 +81,6 @@ impl Waits {
             lanes: Lanes::default(),
             ended: Ended::default(),
             inner: Mutex::default(),
-            turns: AtomicUsize::new(0),
             xid: AtomicU32::new(0),
             most,
             most_per_host,
@@ -108,19 +104,11 @@ impl Waits {
 
     /// It may be somebody's turn.
     pub(crate) fn add_turn(&self, wanted: Wanted) {
-        let mut inner = self.lock();
-        inner.turns.push_back(wanted);
-        self.turns.store(inner.turns.len(), Ordering::Release);
+        self.lock().turns.push_back(wanted);
     }
 
     pub(super) fn next_turn(&self) -> Option<Wanted> {
-        if self.turns.load(Ordering::Acquire) == 0 {
-            return None;
-        }
-        let mut inner = self.lock();
-        let turn = inner.turns.pop_front();
-        self.turns.store(inner.turns.len(), Ordering::Release);
-        turn
+        self.lock().turns.pop_front()
     }
 
     /// A host waits from now on, or waits still; false if there is no room.

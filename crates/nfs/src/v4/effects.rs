@@ -28,8 +28,12 @@ impl Shared {
 
     /// Does all of it. What has to be durable and cannot be made so keeps the client waiting.
     pub(crate) fn perform(&self, effects: Vec<Effect>) -> Result<(), Fault> {
+        // Whoever frees locks sees to the turns. Others must not: on a shard they would wait.
+        let frees = effects.iter().any(|effect| matches!(effect, Effect::NlmTurn { .. }));
         let done = self.perform_all(effects);
-        self.nlm_turns();
+        if frees {
+            self.nlm_turns();
+        }
         done
     }
 
