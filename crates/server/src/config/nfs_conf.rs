@@ -30,6 +30,7 @@ use Meaning::{Fixed, Idle, Missing};
 
 const ONE_PORT: &str = "NFS and all that goes with it are answered on the port of NFS";
 const NO_SUCH_PROCESS: &str = "no process of its own does this here";
+const TELLS_ITSELF: &str = "this server itself tells clients of a restart, from any port";
 const LOGGING: &str = "`server.log` of hayase.toml, or --log, says what is logged";
 
 const fn other(section: &'static str, key: &'static str, meaning: Meaning) -> Other {
@@ -59,12 +60,19 @@ const OTHERS: &[Other] = &[
     other("lockd", "port", Idle(ONE_PORT)),
     other("lockd", "udp-port", Idle(ONE_PORT)),
     other("statd", "port", Idle(ONE_PORT)),
-    other("statd", "outgoing-port", Idle(NO_SUCH_PROCESS)),
-    other("statd", "name", Idle(NO_SUCH_PROCESS)),
+    other("statd", "outgoing-port", Idle(TELLS_ITSELF)),
+    other("statd", "name", Missing("clients of NFSv3 that hold locks are told of a restart under this host's own name")),
     other("statd", "state-directory-path", Idle("`server.state-dir` of hayase.toml says where state is kept")),
     other("statd", "ha-callout", Missing("no program is called")),
-    other("statd", "no-notify", Idle(NO_SUCH_PROCESS)),
+    other("statd", "no-notify", Fixed(false, "clients of NFSv3 that hold locks are told of a restart")),
     other("statd", "debug", Idle(LOGGING)),
+    other("sm-notify", "debug", Idle(LOGGING)),
+    other("sm-notify", "retry-time", Idle("clients of NFSv3 are told of a restart for an hour, or until they answer")),
+    other("sm-notify", "outgoing-port", Idle(TELLS_ITSELF)),
+    other("sm-notify", "outgoing-addr", Idle("clients are told from the address of `server.listen` of hayase.toml, if it is one")),
+    other("sm-notify", "lift-grace", Idle("the time of grace ends when all clients that held locks are back")),
+    other("sm-notify", "update-state", Idle("the state number is higher after every start")),
+    other("sm-notify", "force", Idle("clients are told after every start")),
     other("exportfs", "debug", Idle(LOGGING)),
     other("exports", "rootdir", Missing("exports are served under the paths that are written")),
 ];
@@ -80,7 +88,6 @@ const FOREIGN: &[&str] = &[
     "nfsdcltrack",
     "nfsrahead",
     "nfsmount",
-    "sm-notify",
     "svcgssd",
 ];
 

@@ -70,6 +70,8 @@ fn mistakes_name_their_place_and_the_remedy() {
         ("[nfsd]\nrdma=perhaps\n", "", (2, 1), "neither yes nor no", "yes or no"),
         ("[nfsd]\nscope=a\n", "", (2, 1), "has no effect", "remove `scope`"),
         ("[exports]\nrootdir=/export\n", "", (2, 1), "under the paths", "remove `rootdir`"),
+        ("[statd]\nname=alias\n", "", (2, 1), "under this host's own name", "remove `name`"),
+        ("[statd]\nno-notify=y\n", "", (2, 1), "are told of a restart", "remove `no-notify`"),
         ("[mountd]\nha-callout=/x\n", "", (2, 1), "no program is called", "remove"),
         ("[nfsd]\nport=nfs\n", "", (2, 1), "not a number from 0 to 65535", "2049"),
         ("[nfsd]\nport=1\nport=2\n", "", (3, 1), "given twice", "keep one"),
