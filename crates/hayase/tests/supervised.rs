@@ -72,7 +72,7 @@ fn what_has_no_effect_on_sockets_that_are_handed_over_is_an_error() {
         let state = tempfile::tempdir().unwrap();
         let mut command = serve(&state, "/");
         let output = hand_over(&mut command, &listener).args(option).output().unwrap();
-        assert!(stderr(&output).contains("ListenStream="), "{}", stderr(&output));
+        assert!(stderr(&output).contains(": set ListenStream="), "{}", stderr(&output));
     }
     let state = tempfile::tempdir().unwrap();
     let mut command = serve(&state, "/");

@@ -31,7 +31,8 @@ impl Sockets {
             && handed.addresses.iter().all(|address| address.port() != options.port);
         if !options.listen.is_empty() || elsewhere {
             bail!(
-                "addresses and port have no effect, since sockets are handed over (LISTEN_FDS):                  set ListenStream= and ListenDatagram= of the socket unit instead, or disable it"
+                "addresses and port have no effect, since sockets are handed over (LISTEN_FDS): set \
+                 ListenStream= and ListenDatagram= of the socket unit instead, or disable it"
             );
         }
         Ok(handed)
