@@ -86,22 +86,26 @@ impl Denials {
         }
         told.left -= 1;
         let text = format!("client {client}: {}", text());
-        tracing::warn!("{text}");
         if told.newer.len() >= REMEMBERED {
             told.older = std::mem::take(&mut told.newer);
         }
-        told.newer.insert(key, text);
+        told.newer.insert(key, text.clone());
+        drop(told); // who reads the log may be slow
+        tracing::warn!("{text}");
     }
 
     /// Once a second.
     pub(crate) fn tick(&self) {
         let mut told = self.lock();
         told.seconds += 1;
-        if told.seconds >= 60 {
-            if told.untold > 0 {
-                tracing::warn!("{} more refusals of the last minute are not told", told.untold);
-            }
-            (told.left, told.untold, told.seconds) = (TOLD_PER_MINUTE, 0, 0);
+        if told.seconds < 60 {
+            return;
+        }
+        let untold = told.untold;
+        (told.left, told.untold, told.seconds) = (TOLD_PER_MINUTE, 0, 0);
+        drop(told);
+        if untold > 0 {
+            tracing::warn!("{untold} more refusals of the last minute are not told");
         }
     }
 

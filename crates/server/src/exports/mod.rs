@@ -29,7 +29,7 @@ pub(crate) struct Exported {
 }
 
 /// The exports in force.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Current {
     pub(crate) entries: Vec<Entry>,
     /// Those of them that are not served.
@@ -121,8 +121,9 @@ impl Exported {
 
     /// Whether what can be served is not what is: a mount has come or gone.
     pub(crate) fn is_outdated(&self) -> bool {
-        let current = self.lock();
-        dormant(&current.entries).is_ok_and(|now| now != current.dormant)
+        let Current { entries, dormant: known } = self.lock().clone();
+        // Looks at directories, which can take its time.
+        dormant(&entries).is_ok_and(|now| now != known)
     }
 
     /// The exports as they are told.
