@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use hayase_nfs::Versions;
 use hayase_proto::nfs3::PORT as NFS_PORT;
 
 use crate::system;
@@ -14,6 +15,7 @@ pub(crate) struct Facts<'a> {
     /// The only path is also mounted as `/`.
     pub(crate) is_root: bool,
     pub(crate) port: u16,
+    pub(crate) versions: Versions,
     /// Addresses listened to; none named means all.
     pub(crate) listen: &'a [IpAddr],
     /// Whether clients are told the port by a portmapper; else why not.
@@ -31,7 +33,13 @@ pub(crate) struct Facts<'a> {
 /// The text, with a line feed at the end.
 pub(crate) fn banner(facts: &Facts<'_>) -> String {
     let host = host(facts.listen);
-    let mut text = format!("Hayase {} serves NFSv3 and NFSv4\n", env!("CARGO_PKG_VERSION"));
+    let Versions { v3, v4 } = facts.versions;
+    let served = match (v3, facts.versions.any_v4()) {
+        (true, true) => "NFSv3 and NFSv4",
+        (true, false) => "NFSv3",
+        (false, _) => "NFSv4",
+    };
+    let mut text = format!("Hayase {} serves {served}\n", env!("CARGO_PKG_VERSION"));
     // NFSv4 needs no portmapper: only a port other than its own has to be named.
     let port = match facts.port {
         NFS_PORT => String::new(),
@@ -57,20 +65,39 @@ pub(crate) fn banner(facts: &Facts<'_>) -> String {
         let path = path.display();
         line(&mut text, &format!("\n{path}"));
         let place = if facts.is_root { "/".to_owned() } else { path.to_string() };
-        let linux = format!("vers=4.2,nconnect=16{port}");
+        let linux = match v4.iter().rposition(|served| *served) {
+            Some(minor) => format!("vers=4.{minor},nconnect=16{port}"),
+            None => format!("vers=3,nconnect=16{}{all_ports}", if locks { "" } else { ",nolock" }),
+        };
         line(&mut text, &format!("  Linux    {root}mount -t nfs -o {linux} {host}:{place} /mnt"));
-        let macos = format!("vers=3{},tcp{all_ports}", if locks { "" } else { ",nolocks" });
-        line(&mut text, &format!("  macOS    sudo mount -t nfs -o {macos} {host}:{place} /mnt"));
-        let windows = path.to_string().trim_start_matches('/').replace('/', "\\");
-        let options = if locks { "anon" } else { "anon,nolock" };
-        line(&mut text, &format!("  Windows  mount -o {options} \\\\{host}\\{windows} Z:"));
+        // These know no other minor version than 0.
+        let macos = match (v3, v4[0]) {
+            (true, _) => {
+                format!("vers=3{},tcp{all_ports}", if locks { "" } else { ",nolocks" })
+            }
+            (false, true) => format!("vers=4{port}"),
+            (false, false) => String::new(),
+        };
+        if !macos.is_empty() {
+            line(
+                &mut text,
+                &format!("  macOS    sudo mount -t nfs -o {macos} {host}:{place} /mnt"),
+            );
+        }
+        if v3 {
+            let windows = path.to_string().trim_start_matches('/').replace('/', "\\");
+            let options = if locks { "anon" } else { "anon,nolock" };
+            line(&mut text, &format!("  Windows  mount -o {options} \\\\{host}\\{windows} Z:"));
+        }
     }
     text.push('\n');
     match facts.portmap {
         Ok(how) => line(&mut text, &format!("Clients find the port through {how}.")),
         Err(why) => {
             line(&mut text, &format!("Not announced on port 111 ({why}):"));
-            line(&mut text, "NFSv3 clients have to name the ports, and Windows cannot mount.");
+            if v3 {
+                line(&mut text, "NFSv3 clients have to name the ports, and Windows cannot mount.");
+            }
         }
     }
     if let Some(why) = facts.no_locks {
@@ -105,10 +132,19 @@ mod tests {
     }
 
     fn facts_of(portmap: Result<&'static str, &'static str>, is_root: bool) -> String {
+        with_versions(Versions::ALL, portmap, is_root)
+    }
+
+    fn with_versions(
+        versions: Versions,
+        portmap: Result<&'static str, &'static str>,
+        is_root: bool,
+    ) -> String {
         banner(&Facts {
             paths: &["/srv/data".into()],
             is_root,
             port: 2050,
+            versions,
             listen: &["192.0.2.7".parse().unwrap()],
             portmap,
             read: "/etc/exports",
@@ -138,5 +174,20 @@ mod tests {
         assert!(hidden.contains("(no permission)"), "{hidden}");
         assert!(hidden.ends_with("Everything acts as alice.\n"), "{hidden}");
         assert!(hidden.contains("\nExports are those of /etc/exports.\n/srv/gone is not served"));
+    }
+    /// With NFSv4 switched off, the command named version 4.2.
+    #[test]
+    fn commands_name_versions_that_are_served() {
+        let of = |v3, v4| with_versions(Versions { v3, v4 }, Err("no permission"), false);
+        let only_3 = of(true, [false; 3]);
+        assert!(only_3.contains("serves NFSv3\n"), "{only_3}");
+        let linux = "vers=3,nconnect=16,nolock,port=2050,mountport=2050 192.0.2.7:/srv/data /mnt";
+        assert!(only_3.contains(linux) && only_3.contains("Windows  mount"), "{only_3}");
+        let only_4 = of(false, [true, true, false]);
+        assert!(only_4.contains("serves NFSv4\n"), "{only_4}");
+        assert!(only_4.contains("vers=4.1,nconnect=16,port=2050 192"), "{only_4}");
+        assert!(only_4.contains("sudo mount -t nfs -o vers=4,port=2050 192"), "{only_4}");
+        assert!(!only_4.contains("Windows") && !only_4.contains("NFSv3"), "{only_4}");
+        assert!(!of(false, [false, false, true]).contains("macOS"));
     }
 }

@@ -189,6 +189,7 @@ impl Server {
             paths: &paths,
             is_root: table.root().is_some(),
             port: self.shared.addresses[0].port(),
+            versions: self.shared.options.versions,
             listen: &self.shared.options.listen,
             portmap: self.portmap.found_by(),
             read: &self.shared.exported.sources().describe(),
