@@ -15,7 +15,6 @@ pub(crate) fn run(command: &Export) -> Result<()> {
         Export::Ls(args) => ls(args),
         Export::Add(args) => add(args),
         Export::Rm(args) => rm(args),
-        Export::Reload(target) => reload(target),
     }
 }
 
