@@ -66,7 +66,8 @@ pub(super) fn parse(text: &str, file: &Path, findings: &mut Vec<Finding>) -> Lay
                 ));
                 continue;
             };
-            match plain(value.get_ref()) {
+            let fits = setting.is_list() || !value.get_ref().is_array();
+            match plain(value.get_ref()).filter(|_| fits) {
                 Some(value) => layer.add(setting.name, Given::written(value, at)),
                 None => findings.push(Finding::at(
                     Severity::Error,
@@ -93,7 +94,7 @@ fn plain(value: &DeValue<'_>) -> Option<String> {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str().replace('_', "")),
         DeValue::Boolean(answer) => Some(answer.to_string()),
-        DeValue::Array(values) => {
+        DeValue::Array(values) if !values.is_empty() => {
             let texts = values.iter().map(|value| match value.get_ref() {
                 DeValue::String(text) => Some(text.to_string()),
                 _ => None,

@@ -36,6 +36,11 @@ impl Setting {
         SETTINGS.iter().find(|setting| setting.name == name)
     }
 
+    /// Whether it can have several values.
+    pub(crate) fn is_list(&self) -> bool {
+        self.example.starts_with('[')
+    }
+
     /// The setting that a key of nfs.conf(5) is.
     pub(crate) fn of_nfs_conf(section: &str, key: &str) -> Option<&'static Self> {
         SETTINGS.iter().find(|setting| {

@@ -82,6 +82,8 @@ fn mistakes_name_their_place_and_the_remedy() {
         ("", "port = 1\n", (1, 1), "before the first", "below its section"),
         ("", "[server]\nport = 70000\n", (2, 1), "not a number", "2049"),
         ("", "[server]\nport = 1.5\n", (2, 1), "no value of this kind", "port = 2049"),
+        ("", "[server]\nlog = [\"info\", \"debug\"]\n", (2, 1), "no value of this kind", "log = "),
+        ("", "[exports]\nfiles = []\n", (2, 1), "no value of this kind", "files = ["),
         ("", "[server]\nport = 1\nport = 2\n", (3, 1), "duplicate key", "TOML"),
         ("", "[server]\nlog = info\n", (2, 7), "", "TOML"),
         ("", "[nfs4]\ndelegations = \"some\"\n", (2, 1), "none of never", "guarded"),
