@@ -2,6 +2,7 @@
 
 use crate::client::Client;
 use crate::fsid::Fsid;
+use crate::io::Io;
 use crate::options::ExportOptions;
 use std::fmt::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -41,6 +42,13 @@ impl Entry {
     /// The identity given to the export. All clients that name one name the same.
     pub fn fsid(&self) -> Option<Fsid> {
         self.grants.iter().find_map(|grant| grant.options.fsid)
+    }
+
+    /// How the file system gets its data, for all clients: as the first says that says something
+    /// else than `auto`.
+    pub fn io(&self) -> Io {
+        let said = self.grants.iter().map(|grant| grant.options.io).find(|io| *io != Io::Auto);
+        said.unwrap_or_default()
     }
 }
 

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use hayase_conf::Place;
-use hayase_exports::{Client, Entry, Flavor, Grant, Names};
+use hayase_exports::{Client, Entry, Flavor, Grant, Io, Names};
 
 use crate::config::{Finding, Severity};
 use crate::exports::{Text, dormant};
@@ -53,6 +53,13 @@ pub(super) fn findings(entries: &[Entry], texts: &[Text], names: &dyn Names) -> 
                 warn(
                     format!("`{}` matches nobody: {error}", grant.written),
                     "correct the name, or the name service; a reload asks again",
+                );
+            }
+            let (io, counts) = (grant.options.io, entry.io());
+            if io != Io::Auto && io != counts {
+                warn(
+                    format!("`io={io}` has no effect: one file system has one way, `io={counts}`"),
+                    "give all clients of a path the same `io=`",
                 );
             }
             for (message, remedy) in idle_options(grant) {
@@ -139,6 +146,12 @@ fn idle_options(grant: &Grant) -> Vec<(&'static str, &'static str)> {
         idle.push((
             "`anonuid` and `anongid` have no effect: nobody is mapped to them",
             "add `all_squash`, or remove `no_root_squash`",
+        ));
+    }
+    if o.all_squash && !(o.squash_uids.is_empty() && o.squash_gids.is_empty()) {
+        idle.push((
+            "`squash_uids` and `squash_gids` have no effect: `all_squash` maps everyone",
+            "remove one of them",
         ));
     }
     if !o.sync && !o.wdelay {

@@ -69,6 +69,14 @@ fn mistakes_are_found_with_their_lines() {
             "remove",
         ),
         ("/dir *(no_root_squash,anonuid=5)", Warning, 1, "nobody is mapped", "`all_squash`"),
+        (
+            "/dir 10.0.0.1(io=direct) *(io=cached)",
+            Warning,
+            1,
+            "`io=cached` has no",
+            "the same `io=`",
+        ),
+        ("/dir *(all_squash,squash_uids=5)", Warning, 1, "`squash_uids` and", "remove"),
         ("/dir *(async,no_wdelay)", Warning, 1, "`no_wdelay` has no effect", "remove"),
         // Clients that are nobody.
         ("/dir unknown(rw)", Warning, 1, "matches nobody: no such host", "a reload asks again"),

@@ -85,10 +85,8 @@ fn is_of_command_line(entry: &Entry) -> bool {
     entry.grants.iter().any(|grant| &*grant.file == Path::new(COMMAND_LINE))
 }
 
-/// How a file system gets its data: as the first client says that has something to say.
-fn io(entry: &Entry) -> hayase_local::Io {
-    let said = entry.grants.iter().map(|grant| grant.options.io).find(|io| *io != Io::Auto);
-    match said.unwrap_or_default() {
+fn io(io: Io) -> hayase_local::Io {
+    match io {
         Io::Auto => hayase_local::Io::Auto,
         Io::Cached => hayase_local::Io::Cached,
         Io::Direct => hayase_local::Io::Direct,
@@ -107,7 +105,7 @@ fn export(entry: &Entry, backends: &Backends, names: &dyn Names, count: usize) -
     let kind = Kind {
         cross_mounts: any(|options| options.crossmnt),
         subtree_check: any(|options| options.subtree_check),
-        io: io(entry),
+        io: io(entry.io()),
     };
     let path = entry.path.as_os_str().as_bytes().to_vec();
     if path.is_empty() {
