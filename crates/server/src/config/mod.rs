@@ -98,7 +98,15 @@ impl Written {
         let mut effective = Vec::new();
         for setting in SETTINGS {
             if setting.name == "exports.files" && self.is_plain() {
-                continue; // files that a file names are for a server that is told nothing else
+                // Files that a file names are for a server that is told nothing else.
+                let places =
+                    layers.iter().filter_map(|layer| layer.of(setting.name)?.place.as_ref());
+                for place in places {
+                    let message = "this has no effect: directories of the command line come first";
+                    let remedy = "name files with --exports to export both";
+                    findings.push(Finding::at(Severity::Note, place, message, remedy));
+                }
+                continue;
             }
             let mut given = layers.iter().filter_map(|layer| layer.of(setting.name));
             let Some(first) = given.next() else {

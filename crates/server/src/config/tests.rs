@@ -49,6 +49,18 @@ fn the_command_line_comes_before_our_file_and_that_before_nfs_conf() {
 }
 
 #[test]
+fn files_that_a_file_names_are_not_exported_beside_directories_and_that_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let own = dir.path().join("hayase.toml");
+    fs::write(&own, "[exports]\nfiles = [\"/no/such\"]\n").unwrap();
+    let loaded = Written { dirs: vec!["/srv".into()], own: Some(own), ..Written::default() }.load();
+    let notes: Vec<_> = loaded.findings.iter().map(|f| (f.severity, f.line)).collect();
+    assert_eq!(notes, [(Severity::Note, 2)], "{:#?}", loaded.findings);
+    assert!(loaded.findings[0].message.contains("directories of the command line come first"));
+    assert!(loaded.options.exports.is_empty());
+}
+
+#[test]
 fn versions_are_switched_off() {
     let loaded = load("[nfsd]\nvers3=n\nvers4.0=no\n", "", "[nfs]\nv4-1 = false\n", &[]);
     let versions = loaded.into_options().unwrap().versions;
