@@ -10,6 +10,7 @@ use hayase_proto::nfs4::{StateId, Status};
 use super::Files;
 use super::held::Kind;
 use super::lent::{Lent, SEQID, View};
+use super::lock_table::LockTable;
 use super::open_file::File;
 use super::right::{Opener, Right};
 use super::share::Share;
@@ -121,9 +122,13 @@ impl Wish<'_> {
 }
 
 impl File {
-    /// Whether the opens and delegations of others leave room for one.
+    /// Whether the opens and delegations of others leave room for one, and hosts of NFSv3, which lock
+    /// without opening: who has a delegation locks by itself (RFC 8881 §10.4.2).
     fn has_room_for(&self, wish: &Wish<'_>, write: bool) -> Result<(), WhyNot> {
         let id = wish.client.id();
+        if self.locks().is_some_and(LockTable::has_nlm) {
+            return Err(WhyNot::Contention);
+        }
         for lent in &self.lent {
             if lent.client.id() == id {
                 return Err(match (lent.write, write) {

@@ -81,6 +81,8 @@ impl State {
     /// Locks a range for a locker of the lock manager. The caller then makes the kernel's locks
     /// follow the table ([`locked`](State::locked)); if that fails, it says
     /// [`nlm_undo`](State::nlm_undo).
+    ///
+    /// What is lent has to be given back first ([`change`](State::change)); DELAY if it was lent again.
     pub fn nlm_lock(
         &self,
         now: Now,
@@ -129,7 +131,11 @@ impl State {
         self.meet_host(now, host_of(locker)?, &wanted.host_name, wanted.privileged)?;
         flatten(self.settle(now, effects, |effects| {
             let mut shard = self.files.shard(&wanted.file);
-            let locks = shard.file_or_new(wanted.file).locks_or_new();
+            let file = shard.file_or_new(wanted.file);
+            if fair && file.is_lent_against(kind.write) {
+                return Err(Status::Delay);
+            }
+            let locks = file.locks_or_new();
             let conflicts = locks.conflicts(locker, wanted.bytes, kind.write);
             let attempt = match self.obstacle(now, conflicts) {
                 Ok(courteous) if !courteous.is_empty() => Attempt::Expel(courteous),

@@ -85,8 +85,11 @@ impl State {
             let full =
                 file.locks().is_some_and(|locks| locks.nlm_shares().len() >= SHARES_PER_FILE);
             let clash = file.share_clash(share, now, &self.config);
+            // As with locks: it was to be given back before.
+            let lent = !reclaim && file.is_lent_against(share.writes() || args.deny != 0);
             let (granted, attempt) = match clash {
                 _ if full => (had, Err(Status::Resource)),
+                _ if lent => (had, Err(Status::Delay)),
                 Err(status) => (had, Err(status)),
                 // Opens that were never confirmed go by themselves, a lease after they were made.
                 Ok(yielding) if !yielding.unconfirmed.is_empty() => (had, Err(Status::ShareDenied)),

@@ -263,6 +263,11 @@ impl File {
         self.lent.iter_mut().find(|lent| lent.number == number)
     }
 
+    /// Whether a delegation keeps others from reading, or from writing.
+    pub(crate) fn is_lent_against(&self, write: bool) -> bool {
+        self.lent.iter().any(|lent| lent.write || write)
+    }
+
     /// Takes all delegations out.
     pub(crate) fn take_all_lent(&mut self) -> Vec<Lent> {
         let all = std::mem::take(&mut self.lent);

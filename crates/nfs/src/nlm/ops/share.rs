@@ -59,7 +59,7 @@ fn open(call: &Call<'_>, args: &ShareArgs<'_>) -> Result<Status, Refused> {
             Status::DeniedNoLocks
         }
         Err(nfs4::Status::ShareDenied | nfs4::Status::NoGrace) => Status::Denied,
-        Err(nfs4::Status::Grace) => Status::DeniedGracePeriod,
+        Err(nfs4::Status::Grace | nfs4::Status::Delay) => Status::DeniedGracePeriod,
         Err(_) => Status::DeniedNoLocks,
     })
 }

@@ -6,8 +6,8 @@ use hayase_proto::nfs4::Status;
 
 use crate::file::testing::{Bench, READ, WRITE, WRITE_WAIT, bytes, file};
 use crate::file::{
-    ByteRange, Conflict, LockFailure, LockKind, Locker, NlmLock, NlmShareArgs, NlmUndo, Release,
-    Share,
+    ByteRange, Conflict, Delegation, LockFailure, LockKind, Locker, NlmLock, NlmShareArgs, NlmUndo,
+    Release, Share, WantKind, WhyNot,
 };
 use crate::testing::{client_name, record};
 use crate::{ClientRecord, Config, Effect, Limits, Now, Principal, Protocol};
@@ -118,6 +118,43 @@ fn ranges_are_unlocked_piece_by_piece_and_put_back() {
     bench.world.state.nlm_undo(now, &middle, &undo, effects);
     bench.assert_nothing_is_left();
     assert_eq!(held(&bench), 0);
+}
+
+#[test]
+fn what_hosts_lock_is_not_lent_and_the_other_way_round() {
+    // RFC 8881 §10.4.2: who has a delegation locks by itself, and would not see a lock of NFSv3,
+    // which comes without an open.
+    let mut bench = Bench::new();
+    let a = bench.client("a");
+    lock(&mut bench, &wanted(HOST, 7, bytes(0, 10), WRITE)).unwrap();
+    for share in [Share::READ, Share::BOTH] {
+        let lent = bench.open_wishing(a, file(1), share, WantKind::Any).unwrap().1;
+        assert_eq!(lent, Delegation::Refused(WhyNot::Contention), "{share:?}");
+    }
+    // Lent after the host's call had looked.
+    bench.delegated(a, file(2), Share::READ);
+    bench.delegated(a, file(3), Share::BOTH);
+    let mut lock_in = |number, kind| {
+        let wanted = NlmLock { file: file(number), ..wanted(HOST, 7, bytes(0, 10), kind) };
+        lock(&mut bench, &wanted).map(drop)
+    };
+    let put_off = Err(LockFailure::Status(Status::Delay));
+    assert_eq!((lock_in(2, READ), lock_in(2, WRITE)), (Ok(()), put_off.clone()));
+    assert_eq!((lock_in(3, READ), lock_in(3, WRITE)), (put_off.clone(), put_off));
+    let mut share_in = |number, access, deny| {
+        let args = NlmShareArgs {
+            locker: &locker(HOST, 0),
+            host_name: b"dos",
+            file: file(number),
+            access,
+            deny,
+            reclaim: false,
+            privileged: true,
+        };
+        bench.world.state.nlm_share(bench.world.now, &args, &mut bench.world.effects)
+    };
+    assert_eq!((share_in(2, 1, 0), share_in(2, 3, 0)), (Ok(()), Err(Status::Delay)));
+    assert_eq!((share_in(2, 1, 2), share_in(3, 1, 0)), (Err(Status::Delay), Err(Status::Delay)));
 }
 
 #[test]
