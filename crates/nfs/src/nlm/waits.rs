@@ -11,6 +11,7 @@ use std::time::Duration;
 use hayase_state::{ByteRange, FileKey, Locker, NlmLock, Now};
 
 use super::grants::{Ended, Grant};
+use crate::ExportId;
 use crate::lanes::Lanes;
 
 /// How often somebody who waits is tried for, in case that what is in the way tells nobody when it
@@ -157,6 +158,11 @@ impl Waits {
     /// The host unlocks: it waits for nothing in there, and needs to be told of nothing.
     pub(super) fn unlocked(&self, locker: &Locker, file: &FileKey, bytes: ByteRange) {
         self.drop_where(|wanted| wanted.is_in(locker, file, bytes));
+    }
+
+    /// An export has gone: nobody waits for its locks, or has one.
+    pub(crate) fn forget_export(&self, export: ExportId) {
+        self.drop_where(|wanted| wanted.file.export == export.0);
     }
 
     /// Forgets all that fits.

@@ -142,6 +142,7 @@ impl Shared {
 
     /// An export has gone, with all that clients had of it.
     pub(crate) fn forget_export(&self, id: ExportId) {
+        self.nlm.forget_export(id);
         let mut effects = Vec::new();
         self.state.forget_export(self.now(), id.0, &mut effects);
         // None of these can fail: nothing of it is on stable storage.

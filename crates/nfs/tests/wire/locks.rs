@@ -345,6 +345,19 @@ fn who_never_answers_loses_its_lock_in_the_end() {
 }
 
 #[test]
+fn nobody_is_told_of_a_lock_whose_export_has_gone() {
+    // Should the export come back, the host would believe that it has the lock.
+    let bench = Bench::new(EVERYBODY);
+    let (a, _, all) = wait_and_get(&bench);
+    bench.calls.next().1.lose();
+    bench.lab.export("/other *(rw,insecure)");
+    bench.lab.export(EVERYBODY);
+    bench.pass(60);
+    assert!(bench.calls.is_empty());
+    assert_eq!(lock(&a, &all), GRANTED);
+}
+
+#[test]
 fn who_gives_up_waiting_is_not_given_the_lock() {
     let bench = Bench::new(EVERYBODY);
     let (a, b) = (bench.host("192.0.2.1:700"), bench.host("192.0.2.2:700"));
