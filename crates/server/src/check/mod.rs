@@ -9,7 +9,7 @@ use hayase_exports::{Names, SystemNames};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Effective, Finding, Loaded, Severity, Written};
-use crate::exports::{Sources, parse};
+use crate::exports::{Sources, clash, parse};
 
 pub use compare::{Comparison, CutOff};
 
@@ -72,6 +72,10 @@ fn check_with(written: &Written, names: &dyn Names) -> Report {
             }
             exports.splice(0..0, directories);
         }
+    }
+    if let Some(message) = clash(&exports) {
+        let remedy = "a directory of the command line is an export like those of files";
+        findings.push(Finding::of(Severity::Error, Path::new("exports"), message, remedy));
     }
     if exports.is_empty() && findings.iter().all(|finding| finding.severity != Severity::Error) {
         let message = "nothing is exported";

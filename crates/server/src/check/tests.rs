@@ -127,6 +127,23 @@ fn what_is_good_is_good() {
     assert!(report.settings.iter().any(|setting| setting.from == "default"));
 }
 
+/// A server did not start with what had been found good.
+#[test]
+fn a_directory_that_a_file_exports_too_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let [own, file] = ["hayase.toml", "exports"].map(|name| dir.path().join(name));
+    fs::write(&own, "").unwrap();
+    fs::write(&file, format!("{} *(ro)\n", dir.path().display())).unwrap();
+    let dirs = vec![dir.path().to_owned()];
+    let nfs_conf = Some(own.clone());
+    let mut written = Written { dirs, own: Some(own), nfs_conf, ..Written::default() };
+    written.said.say("exports.files", &file.display());
+    written.said.say("server.state-dir", &dir.path().display());
+    let report = check_with(&written, &Site);
+    assert!(!report.is_good());
+    assert!(report.findings[0].message.contains("is exported twice"), "{:#?}", report.findings);
+}
+
 #[test]
 fn nothing_to_serve_is_said() {
     let report = report("# nothing\n");

@@ -18,7 +18,7 @@ use crate::backends::Backends;
 use change::OwnTable;
 pub use change::{Changes, Place};
 pub(crate) use mounts::MountWatch;
-pub(crate) use plan::{Dormant, dormant};
+pub(crate) use plan::{Dormant, clash, dormant};
 pub(crate) use source::{Sources, Text, explain, parse};
 pub use view::{ExportView, ExportsView, GrantView};
 

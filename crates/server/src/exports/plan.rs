@@ -1,6 +1,7 @@
 //! From entries to a table of exports: opens the file systems behind them.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::io;
 use std::net::IpAddr;
 use std::os::unix::ffi::OsStrExt;
@@ -35,6 +36,9 @@ pub(super) fn open(
     backends: &Backends,
     names: &dyn Names,
 ) -> Result<(ExportTable, Vec<Dormant>)> {
+    if let Some(clash) = clash(entries) {
+        bail!("{clash}");
+    }
     let dormant = dormant(entries)?;
     let names = Remembered { names, known: Mutex::default() };
     let mut exports = Vec::new();
@@ -49,13 +53,32 @@ pub(super) fn open(
         }
     }
     let table = ExportTable::new(exports, single_as_root).map_err(|paths| {
-        let [first, second] = paths.map(|path| String::from_utf8_lossy(&path).into_owned());
-        anyhow::anyhow!(
-            "{first} and {second} cannot be told apart in file handles: give one of them an \
-             fsid= of its own"
-        )
+        let [first, second] = paths.map(|path| PathBuf::from(OsStr::from_bytes(&path)));
+        anyhow::anyhow!(alike(&first, &second))
     })?;
     Ok((table, [dormant, unusable].concat()))
+}
+
+/// Two exports that cannot be served together.
+pub(crate) fn clash(entries: &[Entry]) -> Option<String> {
+    let mut known: HashMap<ExportId, &Entry> = HashMap::new();
+    entries.iter().find_map(|entry| {
+        let id = ExportId::of(entry.path.as_os_str().as_bytes(), entry.fsid());
+        let other = known.insert(id, entry)?;
+        Some(if other.path == entry.path {
+            format!("{} is exported twice: name it once", entry.path.display())
+        } else {
+            alike(&other.path, &entry.path)
+        })
+    })
+}
+
+fn alike(first: &Path, second: &Path) -> String {
+    format!(
+        "{} and {} cannot be told apart in file handles: give one of them an fsid= of its own",
+        first.display(),
+        second.display()
+    )
 }
 
 /// The exports of tables that cannot be served as things are.
