@@ -214,10 +214,13 @@ impl Parts {
         self.queue.record(queue);
         self.beyond.record(beyond);
         if let Some(Timing { queued, served, disk }) = server {
-            let [waiting, served, disk] = [queued, served, disk].map(|part| part.as_nanos() as u64);
-            // A clock that ran at another pace, or a server that does not tell the truth.
-            let network =
-                beyond.saturating_sub(waiting.saturating_add(served).saturating_add(disk));
+            // All parts make the whole. The server may have had the last byte before this thread, kept
+            // from its processor, could look at the clock; or it does not tell the truth.
+            let parts = [queued, served, disk].map(|part| part.as_nanos());
+            let (all, whole) = (parts.iter().sum::<u128>(), u128::from(beyond));
+            let fit = |part| if all > whole { part * whole / all } else { part };
+            let [waiting, served, disk] = parts.map(|part| fit(part) as u64);
+            let network = beyond - waiting - served - disk;
             let told = self.told.get_or_insert_default();
             for (into, nanos) in told.iter_mut().zip([network, waiting, served, disk]) {
                 into.record(nanos);
@@ -294,5 +297,20 @@ mod tests {
             ("disk", 400_000, 3),
         ];
         assert_eq!(parts, expected);
+    }
+
+    /// Two sums of all that 64 bits hold ended the thread, or began again at nothing.
+    #[test]
+    fn a_server_does_not_tell_of_more_than_there_was() {
+        let nanos = Duration::from_nanos;
+        let server =
+            Some(Timing { queued: nanos(0), served: nanos(u64::MAX), disk: nanos(u64::MAX) });
+        let mut parts = Parts::default();
+        parts.record(7, 100, server);
+        parts.record(7, 30, server);
+        let told = parts.breakdown(false).told.unwrap();
+        let extremes = [told.network, told.waiting, told.server, told.disk]
+            .map(|part| (part.count, part.min_nanos, part.max_nanos));
+        assert_eq!(extremes, [(2, 0, 0), (2, 0, 0), (2, 15, 50), (2, 15, 50)]);
     }
 }

@@ -301,7 +301,9 @@ impl Job {
     pub fn sized(&self, shortest: u64) -> Option<Self> {
         let Some(percent) = self.size_percent else { return Some(self.clone()) };
         let part = u128::from(shortest) * u128::from(percent) / 100;
-        let blocks = part as u64 / u64::from(self.bs);
+        // A server may tell of any length.
+        let part = part as u64;
+        let blocks = part.min(u64::MAX / u64::from(self.nrfiles)) / u64::from(self.bs);
         let size = blocks * u64::from(self.bs) * u64::from(self.nrfiles);
         (blocks > 0).then(|| Job { size, ..self.clone() })
     }
@@ -385,6 +387,9 @@ mod tests {
         let job = Job::with("a", [("size", "50%"), ("nrfiles", "3"), ("bs", "4k")]).unwrap();
         assert_eq!(job.sized(20_000).unwrap().size, 3 * 8192);
         assert_eq!(job.sized(8000), None);
+        let job = Job::with("a", [("size", "100%"), ("nrfiles", "3"), ("bs", "4k")]).unwrap();
+        let job = job.sized(u64::MAX).unwrap();
+        assert!(job.file_bytes().is_multiple_of(4096), "whatever a server tells of its files");
         let job = Job::with("a", [("size", "1m")]).unwrap();
         assert_eq!(job.sized(0).unwrap(), job);
     }
