@@ -269,8 +269,8 @@ fn block(text: &str) -> Result<u32, String> {
     if text.contains(['-', ':', '/']) {
         return Err(format!("{text}: one size for all blocks, as 4k is"));
     }
-    // fio's second and third are for writes and trims.
-    let mut sizes = text.split(',').filter(|text| !text.is_empty()).map(parse_bytes);
+    // fio's second and third are for writes and trims; one that is left out is fio's 4k, not the first.
+    let mut sizes = text.split(',').map(parse_bytes);
     let bytes = sizes.next().unwrap_or_else(|| parse_bytes(text))?;
     if sizes.any(|other| other != Ok(bytes)) {
         return Err(format!(
@@ -398,6 +398,8 @@ mod tests {
             ("bs", "0", "1 byte"),
             ("bs", "4k,8k", "jobs of their own"),
             ("bs", "4k-8k", "one size"),
+            ("bs", ",8k", "no size"),
+            ("bs", "8k,", "jobs of their own"),
             ("bsrange", "4k-8k", "a job of its own"),
             ("loops", "3", "time_based"),
             ("directory", "a:b", "one directory"),
