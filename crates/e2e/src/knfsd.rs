@@ -53,8 +53,10 @@ struct Rival {
 }
 
 /// Prints a table of both.
-pub fn run(server: &Program, plan: Plan) -> Result<ExitCode> {
+pub fn run(server: &Program, mut plan: Plan) -> Result<ExitCode> {
     let mut missing = prerequisites::missing();
+    // The guest's commands run elsewhere.
+    plan.tools = std::path::absolute(&plan.tools)?;
     for tool in ["exportfs", "rpc.nfsd", "rpc.mountd"] {
         let path = plan.tools.join(tool);
         if !path.is_file() {
@@ -81,8 +83,8 @@ pub fn run(server: &Program, plan: Plan) -> Result<ExitCode> {
     };
     match stage::play(&spec, limit, None)? {
         End::Status(status) if status.success() => Ok(ExitCode::SUCCESS),
-        End::Status(status) => bail!("ended with {status}"),
-        End::TimedOut => bail!("no end after {limit:?}"),
+        End::Status(status) => bail!("the measurement ended with {status}"),
+        End::TimedOut => bail!("the measurement did not end within {limit:?}"),
     }
 }
 
@@ -121,7 +123,8 @@ pub(crate) fn inside(spec: Spec, plan: &Plan) -> Result<ExitCode> {
 fn start_knfsd(client: &Client, plan: &Plan) -> Result<Rival> {
     // An order in which each finds what it needs: as a module of its own, auth_rpcgss does not.
     let modules = "oid_registry sunrpc auth_rpcgss grace lockd nfs_acl nfsd";
-    let tools = plan.tools.display();
+    let tools = plan.tools.to_str().context("the path of --tools is not UTF-8")?;
+    let tools = tools.replace('\'', r"'\''");
     client.check(&format!(
         "export PATH=$PATH:'{tools}'
          for module in {modules}; do modprobe -d $UML_MODULES $module || exit; done

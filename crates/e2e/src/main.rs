@@ -49,7 +49,8 @@ enum Command {
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
         rounds: u16,
         /// How long each measurement takes.
-        #[arg(long, value_name = "SECS", default_value_t = 1)]
+        #[arg(long, value_name = "SECS", default_value_t = 1,
+            value_parser = clap::value_parser!(u64).range(1..=3600))]
         runtime: u64,
         /// Where exportfs, rpc.nfsd and rpc.mountd are.
         #[arg(long, value_name = "DIR", default_value = "/usr/sbin")]
