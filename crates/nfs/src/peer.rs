@@ -167,10 +167,14 @@ impl Peer {
         wait: Wait,
     ) -> Result<Arc<Grant>, Error> {
         let mut known = self.known.lock();
-        if known.generation != table.generation {
+        // A call that began before the exports changed does not bring back what was forgotten: on a
+        // connection on which nothing happens after it, that would stay.
+        if known.generation < table.generation {
             *known = Known { generation: table.generation, grants: Vec::new() };
         }
-        if let Ok(at) = known.grants.binary_search_by_key(&id, |grant| grant.export.id) {
+        if known.generation == table.generation
+            && let Ok(at) = known.grants.binary_search_by_key(&id, |grant| grant.export.id)
+        {
             return Ok(Arc::clone(&known.grants[at]));
         }
         drop(known); // a name may have to be looked up, which takes its time
@@ -211,5 +215,43 @@ impl Peer {
             return Err(Error::NotOwner);
         }
         Ok(grant)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hayase_exports::SystemNames;
+
+    /// A call that was running while an export was removed held its file system from then on.
+    #[test]
+    fn a_call_of_before_does_not_bring_back_what_was_forgotten() {
+        let table = |generation| {
+            let entries = hayase_exports::parse(b"/srv *(insecure)", "exports".as_ref()).unwrap();
+            let path = b"/srv".to_vec();
+            let export = Export {
+                id: ExportId::of(&path, None),
+                vfs: Arc::new(hayase_mem::MemFs::new()),
+                path,
+                rules: hayase_exports::Rules::of(&entries[0], &SystemNames::default()).0,
+                client_names: Vec::new(),
+            };
+            let mut table = ExportTable::new(vec![export], false).unwrap();
+            table.generation = generation;
+            table
+        };
+        let (before, after) = (table(1), table(2));
+        let id = ExportId::of(b"/srv", None);
+        let peer = Peer::new("192.0.2.1:700".parse().unwrap(), Carrier::Tcp);
+        let names = SystemNames::default();
+        let grant = |table| peer.grant(id, table, &names, Wait::Never).unwrap();
+        grant(&before);
+        assert_eq!(peer.decided().exports(), [id]);
+        peer.decided().forget(2);
+        grant(&before);
+        assert_eq!(peer.decided().exports(), []);
+        let kept = grant(&after);
+        assert!(!Arc::ptr_eq(&grant(&before).export, &kept.export));
+        assert!(Arc::ptr_eq(&grant(&after), &kept));
     }
 }
