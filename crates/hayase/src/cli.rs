@@ -208,7 +208,7 @@ pub(crate) struct Serve {
     /// Seconds for which NFSv4 clients keep their state without a sign of life [default: 90]
     #[arg(long, value_name = "SECS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     lease_secs: Option<u32>,
-    /// Seconds after a restart in which NFSv4 clients may claim their state [default: a lease]
+    /// Seconds after a restart in which clients may claim their state and locks [default: a lease]
     #[arg(long, value_name = "SECS", value_parser = clap::value_parser!(u32).range(1..=3600))]
     grace_secs: Option<u32>,
     /// Which files NFSv4 clients may keep to themselves until others want them: none; those of

@@ -37,7 +37,7 @@ pub struct Options {
     pub threads: Option<usize>,
     /// Seconds for which NFSv4 clients keep their state without a sign of life: 1 and more.
     pub lease_secs: u32,
-    /// Seconds after a restart in which NFSv4 clients may claim their state, at most; by default
+    /// Seconds after a restart in which clients may claim their state and locks, at most; by default
     /// a lease.
     pub grace_secs: Option<u32>,
     /// Which files are lent to NFSv4 clients.

@@ -145,7 +145,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         name: "nfs4.grace-time", flag: Some("--grace-secs"), nfs_conf: Some(("nfsd", "grace-time")),
         default: "a lease", example: "90",
-        help: "Seconds after a restart in which NFSv4 clients may claim their state, at most.",
+        help: "Seconds after a restart in which clients may claim their state and locks, at most.",
         apply: |o, text| number(text, 1, 3600).map(|secs| o.grace_secs = Some(secs as u32)),
     },
     Setting {
