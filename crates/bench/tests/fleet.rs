@@ -33,6 +33,10 @@ fn work(dir: &Path, options: &[(&str, &str)]) -> Work {
 const TIMED: [(&str, &str); 5] =
     [("rw", "randrw"), ("bs", "4k"), ("size", "1m"), ("runtime", "600ms"), ("time_based", "1")];
 
+/// Ends when it is stopped.
+const LONG: [(&str, &str); 5] =
+    [("rw", "randrw"), ("bs", "4k"), ("size", "1m"), ("runtime", "1h"), ("time_based", "1")];
+
 fn is_sum(run: &FleetRun) {
     let all = sum(run);
     let bytes = |job: &hayase_bench::report::JobResult| {
@@ -193,21 +197,28 @@ fn a_stop_ends_all_and_keeps_what_they_have() {
         }
     }
     let dir = tempfile::tempdir().unwrap();
-    let long = [&TIMED[..3], &[("runtime", "1h"), ("time_based", "1")]].concat();
     let address = agent(dir.path()).to_string();
     let agents = vec![Remote::connect(&address, &secret()).unwrap()];
     let mut fleet = Fleet::remote(agents).unwrap();
-    let run = fleet.run(&work(dir.path(), &long), &[], &Impatient(AtomicBool::new(false)));
+    let run = fleet.run(&work(dir.path(), &LONG), &[], &Impatient(AtomicBool::new(false)));
     assert_eq!(run.interrupted.as_deref(), Some("enough"));
     assert!(!run.is_whole());
     assert!(sum(&run).jobs[0].directions().any(|(_, direction)| direction.ops > 0));
 }
 
-/// Says when a run makes progress.
-struct Tell<'a>(&'a AtomicBool);
-impl Watch for Tell<'_> {
+/// Says when a run makes progress, and ends it on demand.
+#[derive(Default)]
+struct Tell {
+    started: AtomicBool,
+    enough: AtomicBool,
+}
+
+impl Watch for Tell {
     fn progress(&self, _: &Progress) {
-        self.0.store(true, Ordering::Release);
+        self.started.store(true, Ordering::Release);
+    }
+    fn interrupted(&self) -> Option<String> {
+        self.enough.load(Ordering::Acquire).then(|| "enough".to_owned())
     }
 }
 
@@ -217,18 +228,19 @@ fn two_coordinators_do_not_disturb_each_other() {
     let address = agent(dir.path()).to_string();
     let connect = || Fleet::remote(vec![Remote::connect(&address, &secret()).unwrap()]).unwrap();
     let (mut first, mut second) = (connect(), connect());
-    let started = AtomicBool::new(false);
+    let tell = Tell::default();
+    let long = work(dir.path(), &LONG);
     std::thread::scope(|scope| {
-        let (work, started) = (work(dir.path(), &TIMED), &started);
-        let running = scope.spawn({
-            let work = work.clone();
-            move || first.run(&work, &[], &Tell(started))
-        });
-        while !started.load(Ordering::Acquire) {
+        let running = scope.spawn(|| first.run(&long, &[], &tell));
+        while !tell.started.load(Ordering::Acquire) {
             std::thread::yield_now();
         }
-        let refused = second.run(&work, &[], &Unwatched);
-        assert!(refused.clients[0].lost.as_ref().unwrap().contains("another coordinator"));
-        assert!(running.join().unwrap().is_whole());
+        let refused = second.run(&work(dir.path(), &TIMED), &[], &Unwatched);
+        tell.enough.store(true, Ordering::Release);
+        let lost = refused.clients[0].lost.as_ref();
+        assert!(lost.is_some_and(|why| why.contains("another coordinator")), "{lost:?}");
+        let run = running.join().unwrap();
+        assert_eq!((&run.clients[0].lost, run.interrupted.as_deref()), (&None, Some("enough")));
+        assert!(sum(&run).jobs[0].directions().any(|(_, direction)| direction.ops > 0));
     });
 }
