@@ -34,7 +34,8 @@ const STEP: Duration = Duration::from_secs(10);
 ///
 /// Cloning it is cheap, and all clones are the same. What is asked of it directly is done one at
 /// a time; for more at once there are [lanes](Mount::lane). With the last clone and the last lane goes
-/// what the server keeps of this client: files that are still open are closed, sessions ended, and a server of NFSv3 has it no more in its list of mounts.
+/// what the server keeps of this client: files that are still open are closed, sessions ended, and a
+/// server of NFSv3 has it no more in its list of mounts.
 ///
 /// Leases of NFSv4 are renewed by a thread in the background.
 #[derive(Clone, Debug)]
