@@ -77,7 +77,7 @@ fn exports() -> String {
          | `hayase export ls` | what is exported, as `exportfs -v` prints it; `-s`, `--plain` and `--json` too, and `--exports FILE` without a server |\n\
          | `hayase export add CLIENT:PATH -o OPTIONS` | one client more, or other options, until the next reload; `--persist` writes it into `hayase.exports` of the directory of exports |\n\
          | `hayase export rm [CLIENT:]PATH` | one client or one export less. Handles of a removed export are stale, what clients have open and locked there is closed, and `umount` works at once; nothing else is disturbed |\n\
-         | `hayase reload`, SIGHUP | reads the files again, and says what that changed. With an error in them, all stays as it was |\n\n\
+         | `hayase export reload`, SIGHUP | reads the files again, and says what that changed. With an error in them, all stays as it was |\n\n\
          ## Options\n\n{}",
         hayase_exports::reference()
     )

@@ -31,7 +31,7 @@ pub(crate) enum Command {
     Check(Check),
     /// Show what a running server does
     Status(Target),
-    /// Have a running server read its exports again, and say what that changes
+    /// Have a running server read its exports again
     Reload(Target),
     /// List exports as exportfs(8) does, or change those of a running server
     #[command(subcommand)]
@@ -98,6 +98,8 @@ pub(crate) enum Export {
     /// Export no more: handles become stale, what clients have open is closed, and what is mounted
     /// there can be unmounted. Until the next reload
     Rm(ExportRm),
+    /// Have a running server read its exports again, and say what that changes
+    Reload(Target),
 }
 
 /// Which exports are listed, and how.

@@ -15,6 +15,7 @@ pub(crate) fn run(command: &Export) -> Result<()> {
         Export::Ls(args) => ls(args),
         Export::Add(args) => add(args),
         Export::Rm(args) => rm(args),
+        Export::Reload(target) => reload(target),
     }
 }
 

@@ -79,7 +79,7 @@ fn an_export_comes_and_goes_while_another_goes_on() {
         .unwrap();
     ask(&server, &["export", "rm", &one]).unwrap();
     assert_eq!(getattr(&mut client, &kept), Err(nfs3::Status::Stale));
-    let said = ask(&server, &["reload"]).unwrap();
+    let said = ask(&server, &["export", "reload"]).unwrap();
     assert!(said.contains(&format!("+ {one} ")) && !said.contains(&two), "{said}");
     assert_eq!(getattr(&mut client, &kept), Ok(()));
     assert_eq!(getattr(&mut client, &gone), Ok(()));

@@ -94,7 +94,7 @@ fn remove(scene: &mut Scene) -> Result<()> {
 
     // It comes back as it was.
     scene.host(&format!("mount -t tmpfs -o mode=777 tmpfs {}", gone.display()))?;
-    scene.ask_server("reload")?;
+    scene.ask_server("export reload")?;
     client.mount("vers=4.2", &gone.display().to_string(), "/mnt/back")?;
     session.put("/mnt/back/new", 0o644, b"new")?;
     same!(fs::read(gone.join("new"))?, b"new", "a file of the export that came back");
