@@ -63,7 +63,7 @@ impl Core {
             }
             _ => {
                 let size = (before.st_size as u64).max(offset + data.len() as u64);
-                let past = self.write_past_the_cache(&node, data, offset, size);
+                let past = self.write_past_the_cache(cx, &node, data, offset, size)?;
                 let written =
                     past.unwrap_or_else(|| write_all(&file, data, offset, ReadWriteFlags::empty()));
                 node.wrote();
@@ -87,24 +87,28 @@ impl Core {
     /// Writes past the page cache if that pays; `None` if nothing was written.
     fn write_past_the_cache(
         &self,
+        cx: &Cx<'_>,
         node: &Arc<Node>,
         data: &[u8],
         offset: u64,
         size: u64,
-    ) -> Option<(usize, Option<Errno>)> {
+    ) -> Result<Option<(usize, Option<Errno>)>> {
         if data.len() < LARGE_BYTES || data.as_ptr().align_offset(ALIGNMENT) != 0 {
-            return None;
+            return Ok(None);
         }
         let transfer = Transfer::begin(node.stream(), Way::Write);
-        let direct = self.past_the_cache(node, &transfer, offset, data.len(), size)?;
+        let direct = self.past_the_cache(node, &transfer, offset, data.len(), size);
+        // It is opened as the server, if it was not open.
+        self.identity.become_caller(cx.cred)?;
+        let Some(direct) = direct else { return Ok(None) };
         let write = || write_all(&direct, data, offset, ReadWriteFlags::empty());
-        match node.mount.wait_for(write) {
+        Ok(match node.mount.wait_for(write) {
             (0, Some(Errno::INVAL | Errno::OPNOTSUPP)) => {
                 node.stream().refuse_direct();
                 None
             }
             written => Some(written),
-        }
+        })
     }
 
     /// Writes what has to be on the disk before the answer. Whoever is alone writes and syncs only

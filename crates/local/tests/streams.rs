@@ -146,3 +146,16 @@ fn both_ways_see_each_others_data() {
     }
     served.fs.sync().unwrap();
 }
+
+/// The descriptor past the page cache was opened by the server itself in the middle of the first
+/// WRITE, which then took no set-id bits away.
+#[test]
+fn the_first_write_past_the_page_cache_is_its_callers_too() {
+    let served = served(Io::Direct, 0);
+    // Only root acts as its callers; for others the kernel does the same whoever calls.
+    let who = if is_root() { alice().clone() } else { me() };
+    let file = served.create(&who, &served.root, "f", 0o644).unwrap().handle;
+    served.set(&who, &file, &mode(0o4755)).unwrap();
+    served.write(&who, &file, 0, &block(0)).unwrap();
+    assert_eq!(served.attr(&file).unwrap().mode, 0o755);
+}
