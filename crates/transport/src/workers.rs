@@ -79,13 +79,18 @@ struct Queue {
 #[derive(Debug)]
 struct Sleeper {
     thread: Thread,
+    /// Whether it is counted among those awake. Changes with the queue locked: who is called may
+    /// just be about to end for having slept so long.
     called: AtomicBool,
 }
 
-impl Sleeper {
-    fn call(&self) {
-        self.called.store(true, Ordering::Release);
-        self.thread.unpark();
+impl Queue {
+    /// Calls who slept last: counts it as awake. It has to be woken still, better without the lock.
+    fn call_one(&mut self) -> Option<Arc<Sleeper>> {
+        let sleeper = self.asleep.pop()?;
+        sleeper.called.store(true, Ordering::Relaxed);
+        self.awake += 1;
+        Some(sleeper)
     }
 }
 
@@ -280,7 +285,7 @@ impl Shared {
             drop(queue);
             thread::park_timeout(LINGER);
             queue = self.lock();
-            if sleeper.called.load(Ordering::Acquire) {
+            if sleeper.called.load(Ordering::Relaxed) {
                 // `wake` has counted it.
                 return (queue, true);
             }
@@ -299,20 +304,19 @@ impl Shared {
         }
         let called = count.min(queue.asleep.len());
         let started = (count - called).min(self.most.saturating_sub(queue.threads));
-        queue.awake += called + started;
         queue.threads += started;
+        queue.awake += started;
         if called == 1 {
-            let sleeper = queue.asleep.pop();
+            let sleeper = queue.call_one();
             drop(queue);
             if let Some(sleeper) = sleeper {
-                sleeper.call();
+                sleeper.thread.unpark();
             }
         } else {
-            let first = queue.asleep.len() - called;
-            let sleepers = queue.asleep.split_off(first);
+            let sleepers: Vec<_> = (0..called).filter_map(|_| queue.call_one()).collect();
             drop(queue);
             for sleeper in sleepers {
-                sleeper.call();
+                sleeper.thread.unpark();
             }
         }
         for _ in 0..started {
@@ -445,6 +449,24 @@ mod tests {
             assert!(queue.awake <= cores, "{queue:?}");
         }
         workers.stop();
+    }
+
+    /// Who had slept for long enough to end could be called at the same moment: it ended, but
+    /// stayed counted as awake for ever, and its job waited for another thread.
+    #[test]
+    fn who_is_called_does_not_end_before_it_is_woken() {
+        let workers = Workers::start(many(), 1000).unwrap();
+        let least = workers.shared.least;
+        sleeping(&workers, least);
+        let mut queue = workers.shared.lock();
+        let sleeper = queue.call_one().unwrap();
+        queue.stopping = true; // like being one too many, a reason to end when nobody calls
+        drop(queue);
+        // Wakes by itself before it is woken.
+        sleeper.thread.unpark();
+        workers.stop();
+        let queue = workers.shared.lock();
+        assert_eq!((queue.threads, queue.awake, queue.asleep.len()), (0, 0, 0));
     }
 
     #[test]
