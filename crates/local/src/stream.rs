@@ -268,6 +268,7 @@ mod tests {
             let fs = fs.unwrap();
             let nodes = ["a", "b"].map(|name| node(&fs, name));
             if nodes[0].mount.in_memory() {
+                eprintln!("not run: {} is in memory", dir.path().display());
                 return;
             }
             let stream = nodes[0].stream();

@@ -44,6 +44,7 @@ struct Disk {
 /// The file can grow to `bytes` only.
 fn disk(bytes: usize) -> Option<Disk> {
     if !is_root() {
+        println!("left out: needs root, to mount a disk of its own");
         return None;
     }
     let dir = tempfile::tempdir().unwrap();
